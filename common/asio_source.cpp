@@ -1,0 +1,2 @@
+// Asio, compiled once for the whole suite.
+#include <boost/asio/impl/src.hpp>

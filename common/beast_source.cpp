@@ -1,0 +1,2 @@
+// Beast, compiled once for the whole suite.
+#include <boost/beast/src.hpp>

@@ -1,0 +1,104 @@
+#include "common/http/request_parser.hpp"
+
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include "common/limits.hpp"
+
+namespace common::http {
+
+namespace beast_http = boost::beast::http;
+
+RequestParser::RequestParser() {
+    header_limit(limits::kHeaderBytes);
+    body_limit(limits::kBodyBytes);
+    eager(true);
+}
+
+void RequestParser::refuse(int status, std::string_view text, error_code& error) {
+    refusal_ = app::error(status, text);
+    error = beast_http::error::bad_value;  // any error stops the parser
+}
+
+app::Answer RequestParser::refusal(const boost::system::error_code& error) const {
+    using enum beast_http::error;
+    if (refusal_) {
+        return *refusal_;
+    }
+    if (error == header_limit) {
+        return app::error(431, "the request header is longer than 16 KiB");
+    }
+    if (error == body_limit) {
+        return app::error(413, "the request body is longer than 64 KiB");
+    }
+    if (error == bad_version) {
+        return app::error(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+    }
+    if (error == bad_content_length || error == multiple_content_length ||
+        error == bad_transfer_encoding) {
+        return app::error(400, "the length of the request is ambiguous or malformed");
+    }
+    if (error == bad_chunk || error == bad_chunk_extension) {
+        return app::error(400, "a chunk of the request body is malformed");
+    }
+    if (error == partial_message) {
+        return app::error(400, "the request ends before it is complete");
+    }
+    return app::error(400, "the request is malformed");
+}
+
+void RequestParser::on_request_impl(beast_http::verb, string_view method, string_view target, int,
+                                    error_code&) {
+    method_ = method;
+    target_ = target;
+}
+
+void RequestParser::check_transfer_encoding(string_view value, error_code& error) {
+    // Any other coding, or chunked twice, would leave the end of the body to guesswork.
+    if (++transfer_encodings_ > 1 || !boost::beast::iequals(value, "chunked")) {
+        refuse(501, "the only transfer coding here is chunked, once", error);
+    } else if (version() < 11) {
+        refuse(400, "HTTP/1.0 has no transfer codings", error);
+    }
+}
+
+void RequestParser::on_field_impl(beast_http::field name, string_view, string_view value,
+                                  error_code& error) {
+    if (in_trailer_) {
+        return;  // RFC 9110, 6.5: trailer fields must not change how the message is understood
+    }
+    switch (name) {
+        case beast_http::field::host:
+            if (++hosts_ > 1) {
+                refuse(400, "field Host is repeated", error);
+            }
+            break;
+        case beast_http::field::transfer_encoding: check_transfer_encoding(value, error); break;
+        case beast_http::field::expect:
+            if (!boost::beast::iequals(value, "100-continue")) {
+                refuse(417, "the only expectation met here is 100-continue", error);
+            }
+            expects_continue_ = version() >= 11;
+            break;
+        default: break;
+    }
+}
+
+void RequestParser::on_header_impl(error_code& error) {
+    in_trailer_ = true;
+    if (hosts_ == 0 && version() >= 11) {
+        refuse(400, "field Host is missing", error);
+    }
+}
+
+std::size_t RequestParser::on_body_impl(string_view bytes, error_code&) {
+    body_.append(bytes.data(), bytes.size());
+    return bytes.size();
+}
+
+std::size_t RequestParser::on_chunk_body_impl(std::uint64_t, string_view bytes,
+                                              error_code& error) {
+    return on_body_impl(bytes, error);
+}
+
+}  // namespace common::http

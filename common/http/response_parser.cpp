@@ -1,0 +1,58 @@
+#include "common/http/response_parser.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include "common/limits.hpp"
+
+namespace common::http {
+
+namespace asio_error = boost::asio::error;
+using app::DownstreamFailure;
+
+ResponseParser::ResponseParser() {
+    header_limit(limits::kDownstreamHeaderBytes);
+    body_limit(limits::kDownstreamBodyBytes);
+    eager(true);
+}
+
+std::size_t ResponseParser::on_body_impl(string_view bytes, error_code&) {
+    body_.append(bytes.data(), bytes.size());
+    return bytes.size();
+}
+
+app::DownstreamResult ResponseParser::result() && {
+    if (status_ != 200) {
+        return DownstreamFailure::bad_status;
+    }
+    return std::move(body_);
+}
+
+DownstreamFailure failure_of(const boost::system::error_code& error) {
+    namespace beast_http = boost::beast::http;
+    if (error == asio_error::timed_out) {
+        return DownstreamFailure::timed_out;
+    }
+    if (error == asio_error::operation_aborted) {
+        return DownstreamFailure::shutting_down;
+    }
+    if (error == beast_http::error::end_of_stream || error == beast_http::error::partial_message ||
+        error == asio_error::eof || error == asio_error::connection_reset ||
+        error == asio_error::broken_pipe) {
+        return DownstreamFailure::lost;
+    }
+    if (error.category() == beast_http::make_error_code(beast_http::error::bad_value).category()) {
+        return DownstreamFailure::malformed;
+    }
+    return DownstreamFailure::refused;
+}
+
+bool may_retry(const boost::system::error_code& error, bool kept, std::size_t received_bytes) {
+    return kept && received_bytes == 0 && failure_of(error) == DownstreamFailure::lost;
+}
+
+std::string downstream_request(std::string_view host) {
+    return "GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n";
+}
+
+}  // namespace common::http

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+/// Every bound of the suite, named once. Deadlines that a flag can change are the flag's default.
+namespace common::limits {
+
+using namespace std::chrono_literals;
+
+// What a request may hold.
+inline constexpr std::uint32_t kHeaderBytes = 16 * 1024;
+inline constexpr std::size_t kBodyBytes = 64 * 1024;
+inline constexpr std::uint64_t kMilliseconds = 60'000;
+inline constexpr std::uint64_t kTasks = 1'000'000;
+inline constexpr std::uint64_t kCpuIterations = 10'000'000;
+
+// What the downstream may answer.
+inline constexpr std::uint32_t kDownstreamHeaderBytes = 16 * 1024;
+inline constexpr std::size_t kDownstreamBodyBytes = 1024 * 1024;
+
+// Deadlines: one instant for the whole phase.
+inline constexpr std::chrono::milliseconds kHeaderTimeout = 10s;
+inline constexpr std::chrono::milliseconds kBodyTimeout = 10s;
+inline constexpr std::chrono::milliseconds kIdleTimeout = 60s;
+inline constexpr std::chrono::milliseconds kWriteTimeout = 10s;
+inline constexpr std::chrono::milliseconds kDownstreamTimeout = 30s;
+inline constexpr std::chrono::milliseconds kDrainTimeout = 10s;
+/// The sweep over a loop's deadlines runs this often, or every tenth of the shortest deadline.
+inline constexpr std::chrono::milliseconds kSweepInterval = 100ms;
+
+// After an answer that ends a connection the server discards what still comes, up to these.
+inline constexpr std::size_t kLingerBytes = 64 * 1024;
+inline constexpr std::chrono::milliseconds kLingerTimeout = 2s;
+
+// One receive call asks for at most this much.
+inline constexpr std::size_t kReceiveBytes = 4 * 1024;
+
+/// Descriptors kept back from connections: listener, logs, event descriptors, a margin.
+inline constexpr std::size_t kReservedDescriptors = 100;
+/// Idle downstream connections that one pool of them keeps.
+inline constexpr std::size_t kIdleDownstreamConnections = 4096;
+
+/// CPU time that GET /cpu is calibrated to.
+inline constexpr std::chrono::milliseconds kCpuWork = 20ms;
+
+// The fiber runtime (servers/stackful/runtime).
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::size_t kStackBytes = 256 * 1024;
+#else
+inline constexpr std::size_t kStackBytes = 64 * 1024;
+#endif
+inline constexpr std::size_t kStackGuardBytes = 64 * 1024;
+inline constexpr std::size_t kTasksInFlight = 100'000;
+inline constexpr std::size_t kMaxCarriers = 256;
+
+}  // namespace common::limits
