@@ -15,7 +15,7 @@ constexpr std::array kCallEndpoints = {Endpoint::wait,  Endpoint::echo,  Endpoin
 static_assert(kCallEndpoints.size() == std::variant_size_v<Call>);
 
 /// A quoted JSON string; `text` is valid UTF-8, since the parser checked it or we wrote it.
-std::string quoted(std::string_view text) { return nlohmann::json(text).dump(); }
+std::string json_string(std::string_view text) { return nlohmann::json(text).dump(); }
 
 Answer failure(DownstreamFailure why) {
     switch (why) {
@@ -52,7 +52,7 @@ Answer answer_of(DownstreamResult result) {
 }
 
 Answer answer_of(const Echo& call) {
-    return {.body = R"({"id":)" + std::to_string(call.id) + R"(,"name":)" + quoted(call.name) + "}"};
+    return {.body = R"({"id":)" + std::to_string(call.id) + R"(,"name":)" + json_string(call.name) + "}"};
 }
 
 Answer ok() { return {.content_type = "text/plain", .body = "ok"}; }
@@ -69,7 +69,7 @@ Answer tasks_done(const Tasks& call, Milliseconds elapsed) {
 }
 
 Answer healthy(std::string_view model) {
-    return {.body = R"({"status":"ok","model":)" + quoted(model) + "}"};
+    return {.body = R"({"status":"ok","model":)" + json_string(model) + "}"};
 }
 
 Answer index_page(std::string_view model) {
@@ -88,7 +88,7 @@ GET  /metrics                   Prometheus text
 }
 
 Answer error(int status, std::string_view text) {
-    return {.status = status, .body = R"({"error":)" + quoted(text) + "}"};
+    return {.status = status, .body = R"({"error":)" + json_string(text) + "}"};
 }
 
 Answer shutting_down() { return error(503, "the server is shutting down"); }

@@ -47,17 +47,18 @@ app::Answer RequestParser::refusal(const boost::system::error_code& error) const
     return app::error(400, "the request is malformed");
 }
 
-void RequestParser::on_request_impl(beast_http::verb, string_view method, string_view target, int,
-                                    error_code&) {
+void RequestParser::on_request_impl(beast_http::verb, string_view method, string_view target,
+                                    int version, error_code&) {
     method_ = method;
     target_ = target;
+    version_ = version;
 }
 
 void RequestParser::check_transfer_encoding(string_view value, error_code& error) {
     // Any other coding, or chunked twice, would leave the end of the body to guesswork.
     if (++transfer_encodings_ > 1 || !boost::beast::iequals(value, "chunked")) {
         refuse(501, "the only transfer coding here is chunked, once", error);
-    } else if (version() < 11) {
+    } else if (http_1_0()) {
         refuse(400, "HTTP/1.0 has no transfer codings", error);
     }
 }
@@ -78,7 +79,7 @@ void RequestParser::on_field_impl(beast_http::field name, string_view, string_vi
             if (!boost::beast::iequals(value, "100-continue")) {
                 refuse(417, "the only expectation met here is 100-continue", error);
             }
-            expects_continue_ = version() >= 11;
+            expects_continue_ = !http_1_0();
             break;
         default: break;
     }
@@ -86,7 +87,7 @@ void RequestParser::on_field_impl(beast_http::field name, string_view, string_vi
 
 void RequestParser::on_header_impl(error_code& error) {
     in_trailer_ = true;
-    if (hosts_ == 0 && version() >= 11) {
+    if (hosts_ == 0 && !http_1_0()) {
         refuse(400, "field Host is missing", error);
     }
 }

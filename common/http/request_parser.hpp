@@ -16,6 +16,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
 
     /// What was read; valid once the parser is done, as long as the parser lives.
     app::Request request() const { return {method_, target_, body_}; }
+    bool http_1_0() const { return version_ < 11; }
     bool head_only() const { return method_ == "HEAD"; }
     bool expects_continue() const { return expects_continue_; }
     /// The answer to bytes that made `put` fail with `error`.
@@ -45,6 +46,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     std::string target_;
     std::string body_;
     std::optional<app::Answer> refusal_;
+    int version_ = 11;  ///< ten times major plus minor, as Beast counts
     unsigned hosts_ = 0;
     unsigned transfer_encodings_ = 0;
     bool expects_continue_ = false;

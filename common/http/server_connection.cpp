@@ -145,7 +145,7 @@ void ServerConnection::answer(const app::Answer& answer, app::Endpoint endpoint)
     context_.metrics.count(endpoint, answer.status, now_ - request_complete_);
     append_response(out_, answer,
                     {.keep_alive = keep_alive_,
-                     .http_1_0 = parser_->version() < 11,
+                     .http_1_0 = parser_->http_1_0(),
                      .head_only = parser_->head_only()});
     deadline_ = now_ + context_.deadlines.write;
 }

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+namespace common::net {
+
+/// Closes a descriptor once. -1 means none.
+class Descriptor {
+  public:
+    Descriptor() = default;
+    explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+    Descriptor(Descriptor&& other) noexcept : descriptor_(other.release()) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        reset(other.release());
+        return *this;
+    }
+    ~Descriptor() { reset(-1); }
+
+    int get() const { return descriptor_; }
+    int release() { return std::exchange(descriptor_, -1); }
+    void reset(int descriptor);
+
+  private:
+    int descriptor_ = -1;
+};
+
+/// One accepted connection: its non-blocking socket, and its place in the count of open ones, which
+/// it holds until it is destroyed, also when the descriptor has been handed on.
+class Accepted {
+  public:
+    Accepted(Descriptor descriptor, std::atomic<std::size_t>& open)
+        : descriptor_(std::move(descriptor)), open_(&open) {
+        ++*open_;
+    }
+    Accepted(Accepted&& other) noexcept
+        : descriptor_(std::move(other.descriptor_)), open_(std::exchange(other.open_, nullptr)) {}
+    Accepted& operator=(Accepted&&) = delete;
+    ~Accepted() {
+        descriptor_.reset(-1);
+        if (open_ != nullptr) {
+            --*open_;
+        }
+    }
+
+    /// Hands the descriptor on; the new owner closes it.
+    int release() { return descriptor_.release(); }
+
+  private:
+    Descriptor descriptor_;
+    std::atomic<std::size_t>* open_;
+};
+
+/// The limit on open descriptors of this process.
+std::size_t descriptor_limit();
+/// The CPUs that this process may run on (its affinity mask).
+unsigned usable_cpus();
+/// Whether a kept connection may be used again: the peer has neither closed it nor sent anything.
+bool is_quiet(int descriptor);
+
+}  // namespace common::net
