@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/connection.hpp"
+#include "client/process.hpp"
+
+namespace client {
+
+/// The programs under test, from the flags `--server=PATH` and `--stub=PATH`.
+struct Programs {
+    std::string server;
+    std::string stub;
+
+    /// What the server calls itself, for instance `stackful`.
+    std::string model() const;
+};
+const Programs& programs();
+
+/// What every `main` of these suites does.
+int run_all_tests(int argc, char** argv);
+
+using Flags = std::vector<std::string>;
+
+/// A server or stub that listens. When it goes out of scope it is told to stop, and the test fails
+/// unless it exits with 0, which a sanitizer's finding would prevent.
+class Listening {
+  public:
+    /// Starts `path FLAGS`, with `--port 0` unless the flags say otherwise, and waits for the line
+    /// that says where it listens. Throws std::runtime_error without it.
+    Listening(const std::string& path, const Flags& flags);
+    ~Listening();
+
+    Port port() const { return port_; }
+    Process& process() { return process_; }
+    /// Sends SIGTERM and checks that it exits with this status.
+    void stop(int expected_status = 0);
+
+  private:
+    Process process_;
+    Port port_ = 0;
+    bool stopped_ = false;
+};
+
+struct Stub : Listening {
+    explicit Stub(const Flags& flags = {});
+};
+/// The server under test, calling the stub at `downstream`.
+struct Server : Listening {
+    explicit Server(Port downstream, const Flags& flags = {});
+};
+
+/// One stub and one server with default flags, started at first use, for tests that change neither.
+Port shared_stub();
+Port shared_server();
+
+}  // namespace client

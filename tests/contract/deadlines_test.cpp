@@ -1,0 +1,110 @@
+#include <chrono>
+#include <thread>
+
+#include "expectations.hpp"
+
+using namespace client;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto kDeadline = 400ms;
+/// The sweep may come a little late, a busy machine much later.
+constexpr auto kLatest = 15s;
+
+/// The server gives this connection up after the deadline and not before. `drip` is sent again and
+/// again meanwhile, because a peer that drips must not escape.
+void expect_given_up(Connection& connection, std::string_view drip = {}) {
+    const auto start = Clock::now();
+    while (!connection.is_gone(drip.empty() ? std::chrono::milliseconds(kLatest) : 50ms)) {
+        ASSERT_LT(Clock::now() - start, kLatest) << "the deadline does not end this connection";
+        connection.send_what_fits(drip);
+    }
+    EXPECT_GE(Clock::now() - start, kDeadline - 50ms);
+    EXPECT_LT(Clock::now() - start, kLatest);
+}
+
+Server server_with(const char* flag) { return Server(shared_stub(), {flag, "400ms"}); }
+
+}  // namespace
+
+TEST(HeaderTimeout, EndsAHalfSentHeader) {
+    auto server = server_with("--header-timeout");
+    Connection connection(server.port());
+    connection.send("GET /health HTTP/1.1\r\n");
+    expect_given_up(connection);
+    EXPECT_EQ(get(server.port(), "/health").status, 200);
+}
+
+TEST(HeaderTimeout, EndsADrippingHeader) {
+    auto server = server_with("--header-timeout");
+    Connection connection(server.port());
+    connection.send("GET /health HTTP/1.1\r\nX: ");
+    expect_given_up(connection, "x");
+}
+
+TEST(HeaderTimeout, LeavesIdleAndBusyConnectionsAlone) {
+    auto server = server_with("--header-timeout");
+    Connection connection(server.port());
+    EXPECT_TRUE(connection.is_silent_for(1s));
+    expect_ok(connection.exchange(get_request("/sleep?ms=1000")));
+}
+
+TEST(BodyTimeout, EndsAHalfSentBody) {
+    auto server = server_with("--body-timeout");
+    Connection connection(server.port());
+    connection.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\n{");
+    expect_given_up(connection);
+}
+
+TEST(BodyTimeout, EndsADrippingBody) {
+    auto server = server_with("--body-timeout");
+    Connection connection(server.port());
+    connection.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 60000\r\n\r\n{");
+    expect_given_up(connection, " ");
+}
+
+TEST(IdleTimeout, EndsAFreshConnection) {
+    auto server = server_with("--idle-timeout");
+    Connection connection(server.port());
+    expect_given_up(connection);
+}
+
+TEST(IdleTimeout, EndsAKeptConnection) {
+    auto server = server_with("--idle-timeout");
+    Connection connection(server.port());
+    expect_ok(connection.exchange(get_request("/sleep?ms=1000")));
+    expect_given_up(connection);
+}
+
+TEST(WriteTimeout, EndsAClientThatDoesNotRead) {
+    auto server = server_with("--write-timeout");
+    Connection connection(server.port());
+    const std::string request = get_request("/");
+    const auto start = Clock::now();
+    // Requests fill the server's sending side until it reads no more, and this side fills up too.
+    auto last_progress = start;
+    std::string pending;
+    while (Clock::now() - last_progress < 3s) {
+        ASSERT_LT(Clock::now() - start, kPatience);
+        if (pending.empty()) {
+            pending = request;
+        }
+        const auto sent = connection.send_what_fits(pending);
+        pending.erase(0, sent);
+        if (sent > 0) {
+            last_progress = Clock::now();
+        } else {
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+    EXPECT_TRUE(connection.is_gone());
+    EXPECT_EQ(get(server.port(), "/health").status, 200);
+}
+
+TEST(WriteTimeout, LeavesASlowReaderTime) {
+    auto server = server_with("--write-timeout");
+    Connection connection(server.port());
+    expect_ok(connection.exchange(get_request("/sleep?ms=1000")));
+}
