@@ -89,9 +89,8 @@ int main(int argc, char** argv) {
         argc, argv, "The ceiling of GET /wait: relays one message at a time, raw epoll", true);
     const std::size_t colon = flags.downstream.rfind(':');
     downstream_address.sin_family = AF_INET;
-    if (colon == std::string::npos ||
-        inet_pton(AF_INET, flags.downstream.substr(0, colon).c_str(),
-                  &downstream_address.sin_addr) != 1) {
+    if (colon == std::string::npos || inet_pton(AF_INET, flags.downstream.substr(0, colon).c_str(),
+                                                &downstream_address.sin_addr) != 1) {
         std::fprintf(stderr, "--downstream: %s is not ADDRESS:PORT\n", flags.downstream.c_str());
         return 2;
     }

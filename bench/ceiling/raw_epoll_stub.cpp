@@ -26,7 +26,8 @@ struct Due {
 std::string make_answer() {
     std::string body = R"({"source":"raw_epoll_stub","filler":")";
     body.append(kBodyBytes - body.size() - 2, 'x').append("\"}");
-    return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 140\r\n\r\n" + body;
+    return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 140\r\n\r\n" +
+           body;
 }
 const std::string kAnswer = make_answer();
 
