@@ -54,5 +54,16 @@ inline constexpr std::size_t kStackBytes = 64 * 1024;
 inline constexpr std::size_t kStackGuardBytes = 64 * 1024;
 inline constexpr std::size_t kTasksInFlight = 100'000;
 inline constexpr std::size_t kMaxCarriers = 256;
+inline constexpr std::size_t kFibers = 1'000'000;
+inline constexpr std::size_t kFibersUnderThreadSanitizer = 7'500;  // GCC 12's ends at 8,000
+inline constexpr std::size_t kStacksPerSlab = 64;
+/// Free stacks that keep their memory; more give it back to the kernel.
+inline constexpr std::size_t kWarmStacks = 1024;
+/// Mappings kept back from stack guards made with mprotect, which cost two each.
+inline constexpr std::size_t kReservedMappings = 2'000;
+/// Events that one call of epoll_wait takes.
+inline constexpr std::size_t kEventBatch = 256;
+/// A carrier without work ends after this time.
+inline constexpr std::chrono::milliseconds kSpareIdle = 5s;
 
 }  // namespace common::limits
