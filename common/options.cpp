@@ -190,8 +190,7 @@ void CommandLine::add_shared_options(SharedOptions& options, std::uint16_t defau
     add_text("--downstream", "127.0.0.1:9000", accept_downstream, "What GET /wait calls");
     add_duration("--downstream-timeout", options.downstream_timeout,
                  "For a whole downstream call, connect and retry included");
-    add_number<std::uint64_t>("--cpu-iterations", options.cpu_iterations, 0,
-                              limits::kCpuIterations,
+    add_number<std::uint64_t>("--cpu-iterations", options.cpu_iterations, 0, limits::kCpuIterations,
                               "Default of GET /cpu; 0 calibrates to 20 ms at first use");
     add_listening_options(options, default_port);
 }

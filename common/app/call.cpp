@@ -15,16 +15,24 @@ constexpr std::array kCallEndpoints = {Endpoint::wait,  Endpoint::echo,  Endpoin
 static_assert(kCallEndpoints.size() == std::variant_size_v<Call>);
 
 /// A quoted JSON string; `text` is valid UTF-8, since the parser checked it or we wrote it.
-std::string json_string(std::string_view text) { return nlohmann::json(text).dump(); }
+std::string json_string(std::string_view text) {
+    return nlohmann::json(text).dump();
+}
 
 Answer failure(DownstreamFailure why) {
     switch (why) {
-        case DownstreamFailure::refused: return error(502, "the downstream refused the connection");
-        case DownstreamFailure::lost: return error(502, "the downstream closed the connection");
-        case DownstreamFailure::malformed: return error(502, "the downstream's answer is malformed");
-        case DownstreamFailure::bad_status: return error(502, "the downstream answered with an error");
-        case DownstreamFailure::timed_out: return error(504, "the downstream did not answer in time");
-        case DownstreamFailure::shutting_down: break;
+        case DownstreamFailure::refused:
+            return error(502, "the downstream refused the connection");
+        case DownstreamFailure::lost:
+            return error(502, "the downstream closed the connection");
+        case DownstreamFailure::malformed:
+            return error(502, "the downstream's answer is malformed");
+        case DownstreamFailure::bad_status:
+            return error(502, "the downstream answered with an error");
+        case DownstreamFailure::timed_out:
+            return error(504, "the downstream did not answer in time");
+        case DownstreamFailure::shutting_down:
+            break;
     }
     return shutting_down();
 }
@@ -35,7 +43,9 @@ std::string_view name_of(Endpoint endpoint) {
     return kEndpointNames[static_cast<std::size_t>(endpoint)];
 }
 
-Endpoint endpoint_of(const Call& call) { return kCallEndpoints[call.index()]; }
+Endpoint endpoint_of(const Call& call) {
+    return kCallEndpoints[call.index()];
+}
 
 bool waits(const Call& call) {
     if (const auto* echo = std::get_if<Echo>(&call)) {
@@ -52,10 +62,13 @@ Answer answer_of(DownstreamResult result) {
 }
 
 Answer answer_of(const Echo& call) {
-    return {.body = R"({"id":)" + std::to_string(call.id) + R"(,"name":)" + json_string(call.name) + "}"};
+    return {.body = R"({"id":)" + std::to_string(call.id) + R"(,"name":)" + json_string(call.name) +
+                    "}"};
 }
 
-Answer ok() { return {.content_type = "text/plain", .body = "ok"}; }
+Answer ok() {
+    return {.content_type = "text/plain", .body = "ok"};
+}
 
 Answer digested(std::uint64_t iterations, std::string_view hex_digest) {
     return {.body = R"({"iterations":)" + std::to_string(iterations) + R"(,"digest":")" +
@@ -73,8 +86,7 @@ Answer healthy(std::string_view model) {
 }
 
 Answer index_page(std::string_view model) {
-    return {.content_type = "text/plain",
-            .body = "waitbench, model " + std::string(model) + R"(
+    return {.content_type = "text/plain", .body = "waitbench, model " + std::string(model) + R"(
 
 GET  /wait                      calls the downstream; ?lock=none|monitor|cooperative
 POST /echo                      {"id": integer, "name": string}; ?sleep_ms=N ?block_ms=N
@@ -91,6 +103,8 @@ Answer error(int status, std::string_view text) {
     return {.status = status, .body = R"({"error":)" + json_string(text) + "}"};
 }
 
-Answer shutting_down() { return error(503, "the server is shutting down"); }
+Answer shutting_down() {
+    return error(503, "the server is shutting down");
+}
 
 }  // namespace common::app

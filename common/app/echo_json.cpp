@@ -53,15 +53,22 @@ class EchoReader final : public nlohmann::json_sax<Json> {
             return "the body must be a JSON object";
         }
         switch (id_) {
-            case Kind::missing: return "member id is missing";
-            case Kind::too_large: return "member id must fit a signed 64-bit integer";
-            case Kind::integer: break;
-            default: return "member id must be an integer";
+            case Kind::missing:
+                return "member id is missing";
+            case Kind::too_large:
+                return "member id must fit a signed 64-bit integer";
+            case Kind::integer:
+                break;
+            default:
+                return "member id must be an integer";
         }
         switch (name_) {
-            case Kind::missing: return "member name is missing";
-            case Kind::string: break;
-            default: return "member name must be a string";
+            case Kind::missing:
+                return "member name is missing";
+            case Kind::string:
+                break;
+            default:
+                return "member name must be a string";
         }
         return std::move(echo_);
     }

@@ -159,9 +159,15 @@ Route to_tasks(const Request&, Parameters parameters) {
     return parameters.route_to(Tasks{count, sleep});
 }
 
-Route to_health(const Request&, Parameters) { return Health{}; }
-Route to_metrics(const Request&, Parameters) { return Metrics{}; }
-Route to_index(const Request&, Parameters) { return Index{}; }
+Route to_health(const Request&, Parameters) {
+    return Health{};
+}
+Route to_metrics(const Request&, Parameters) {
+    return Metrics{};
+}
+Route to_index(const Request&, Parameters) {
+    return Index{};
+}
 
 struct Row {
     std::string_view path;
@@ -169,10 +175,10 @@ struct Row {
     Route (*to)(const Request&, Parameters);
 };
 constexpr std::array kRows = {
-    Row{"/wait", false, to_wait},       Row{"/echo", true, to_echo},
-    Row{"/cpu", false, to_cpu},         Row{"/sleep", false, to_sleep},
-    Row{"/block", false, to_block},     Row{"/tasks", false, to_tasks},
-    Row{"/health", false, to_health},   Row{"/metrics", false, to_metrics},
+    Row{"/wait", false, to_wait},     Row{"/echo", true, to_echo},
+    Row{"/cpu", false, to_cpu},       Row{"/sleep", false, to_sleep},
+    Row{"/block", false, to_block},   Row{"/tasks", false, to_tasks},
+    Row{"/health", false, to_health}, Row{"/metrics", false, to_metrics},
     Row{"/", false, to_index},
 };
 

@@ -74,14 +74,17 @@ void RequestParser::on_field_impl(beast_http::field name, string_view, string_vi
                 refuse(400, "field Host is repeated", error);
             }
             break;
-        case beast_http::field::transfer_encoding: check_transfer_encoding(value, error); break;
+        case beast_http::field::transfer_encoding:
+            check_transfer_encoding(value, error);
+            break;
         case beast_http::field::expect:
             if (!boost::beast::iequals(value, "100-continue")) {
                 refuse(417, "the only expectation met here is 100-continue", error);
             }
             expects_continue_ = !http_1_0();
             break;
-        default: break;
+        default:
+            break;
     }
 }
 
@@ -97,8 +100,7 @@ std::size_t RequestParser::on_body_impl(string_view bytes, error_code&) {
     return bytes.size();
 }
 
-std::size_t RequestParser::on_chunk_body_impl(std::uint64_t, string_view bytes,
-                                              error_code& error) {
+std::size_t RequestParser::on_chunk_body_impl(std::uint64_t, string_view bytes, error_code& error) {
     return on_body_impl(bytes, error);
 }
 

@@ -17,8 +17,8 @@ std::string_view date_field() {
         std::tm utc{};
         gmtime_r(&now, &utc);
         std::array<char, 64> text{};
-        const std::size_t bytes = std::strftime(text.data(), text.size(),
-                                                "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &utc);
+        const std::size_t bytes =
+            std::strftime(text.data(), text.size(), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &utc);
         field.assign(text.data(), bytes);
         second = now;
     }
@@ -37,7 +37,8 @@ void append_response(std::string& out, const app::Answer& answer, const Framing&
     constexpr std::size_t kHeadBytes = 256;
     out.reserve(out.size() + kHeadBytes + answer.body.size());
     const auto status = static_cast<unsigned>(answer.status);
-    const auto reason = boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(status));
+    const auto reason =
+        boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(status));
     out += "HTTP/1.1 ";
     append_number(out, status);
     out += ' ';

@@ -39,10 +39,14 @@ Step ServerConnection::next() {
         return Step::send;
     }
     switch (phase_) {
-        case Phase::handling: return Step::handle;
-        case Phase::lingering: return shut_down_ ? Step::receive : Step::shut_down;
-        case Phase::closed: return Step::close;
-        default: return parse();
+        case Phase::handling:
+            return Step::handle;
+        case Phase::lingering:
+            return shut_down_ ? Step::receive : Step::shut_down;
+        case Phase::closed:
+            return Step::close;
+        default:
+            return parse();
     }
 }
 

@@ -74,8 +74,10 @@ std::string Metrics::text() const {
     for (std::size_t row = 0; row < app::kEndpoints; ++row) {
         const auto endpoint = app::name_of(static_cast<app::Endpoint>(row));
         for (std::size_t status = 0; status < kStatuses.size(); ++status) {
-            if (const auto count = total([&](auto& s) -> auto& { return s.requests[row][status]; })) {
-                fmt::format_to(out, "waitbench_requests_total{{endpoint=\"{}\",status=\"{}\"}} {}\n",
+            if (const auto count =
+                    total([&](auto& s) -> auto& { return s.requests[row][status]; })) {
+                fmt::format_to(out,
+                               "waitbench_requests_total{{endpoint=\"{}\",status=\"{}\"}} {}\n",
                                endpoint, kStatuses[status], count);
             }
         }
@@ -83,15 +85,16 @@ std::string Metrics::text() const {
         std::string buckets;
         for (std::size_t bucket = 0; bucket <= kBucketBounds.size(); ++bucket) {
             cumulated += total([&](auto& s) -> auto& { return s.buckets[row][bucket]; });
-            fmt::format_to(std::back_inserter(buckets),
-                           "waitbench_request_duration_seconds_bucket{{endpoint=\"{}\",le=\"{}\"}} {}\n",
-                           endpoint,
-                           bucket < kBucketBounds.size() ? fmt::format("{}", kBucketBounds[bucket])
-                                                         : "+Inf",
-                           cumulated);
+            fmt::format_to(
+                std::back_inserter(buckets),
+                "waitbench_request_duration_seconds_bucket{{endpoint=\"{}\",le=\"{}\"}} {}\n",
+                endpoint,
+                bucket < kBucketBounds.size() ? fmt::format("{}", kBucketBounds[bucket]) : "+Inf",
+                cumulated);
         }
         if (cumulated > 0) {
-            const double seconds = total([&](auto& s) -> auto& { return s.duration_ns[row]; }) / 1e9;
+            const double seconds =
+                total([&](auto& s) -> auto& { return s.duration_ns[row]; }) / 1e9;
             fmt::format_to(histogram_out,
                            "{}waitbench_request_duration_seconds_sum{{endpoint=\"{}\"}} {}\n"
                            "waitbench_request_duration_seconds_count{{endpoint=\"{}\"}} {}\n",

@@ -21,8 +21,8 @@ inline constexpr std::size_t kPhases = 3;
 inline constexpr std::array kBucketBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                              0.25,   0.5,   1.0,    2.5,   5.0,  10.0,  30.0};
 /// The statuses that the suite answers with; any other is counted as the last, 500.
-inline constexpr std::array kStatuses = {200, 400, 404, 405, 408, 413, 417, 431,
-                                         501, 502, 503, 504, 505, 500};
+inline constexpr std::array kStatuses = {200, 400, 404, 405, 408, 413, 417,
+                                         431, 501, 502, 503, 504, 505, 500};
 
 class Metrics {
   public:

@@ -37,8 +37,8 @@ constexpr auto kAbandonGrace = 200ms;
 }
 
 Descriptor listen_on(const boost::asio::ip::tcp::endpoint& endpoint) {
-    Descriptor listener(::socket(endpoint.protocol().family(),
-                                 SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    Descriptor listener(
+        ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const int on = 1;
     if (listener.get() < 0 ||
         ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
@@ -92,7 +92,8 @@ int Control::run(FrontEnd& front_end) {
                 endpoint.address().to_string().c_str(), v6 ? "]" : "", endpoint.port());
     std::fflush(stdout);
     while (!signalled_) {
-        // While descriptors are short the listener stays readable; looking away keeps us from spinning.
+        // While descriptors are short the listener stays readable; looking away keeps us from
+        // spinning.
         std::array<pollfd, 3> polled = {pollfd{signals_.get(), POLLIN, 0},
                                         pollfd{wake_.get(), POLLIN, 0},
                                         pollfd{listener_.get(), POLLIN, 0}};
@@ -165,8 +166,7 @@ void Control::refuse(Descriptor connection) {
 void Control::warn_exhausted(int error) {
     if (Clock::now() - last_warning_ >= kWarningInterval) {
         last_warning_ = Clock::now();
-        spdlog::warn("cannot accept a connection: {}",
-                     std::generic_category().message(error));
+        spdlog::warn("cannot accept a connection: {}", std::generic_category().message(error));
     }
 }
 
@@ -180,8 +180,7 @@ int Control::drain(FrontEnd& front_end) {
     if (wait_until_closed(end)) {
         return 0;
     }
-    spdlog::warn("the drain timeout has passed with {} connections open",
-                 open_connections_.load());
+    spdlog::warn("the drain timeout has passed with {} connections open", open_connections_.load());
     front_end.abandon();
     wait_until_closed(Clock::now() + kAbandonGrace);
     leave("requests were left");

@@ -24,7 +24,9 @@ std::string to_text(const asio::ip::tcp::endpoint& endpoint) {
 }  // namespace
 
 Downstream::Downstream(asio::ip::tcp::endpoint endpoint, std::chrono::milliseconds timeout)
-    : endpoint_(endpoint), timeout_(timeout), request_(http::downstream_request(to_text(endpoint))) {}
+    : endpoint_(endpoint),
+      timeout_(timeout),
+      request_(http::downstream_request(to_text(endpoint))) {}
 
 // [downstream]
 common::app::DownstreamResult Downstream::get() {

@@ -65,8 +65,8 @@ struct Handlers {
     app::Answer operator()(const app::Tasks& call) {
         const auto start = waiting::Clock::now();
         waiting::run_all(call.count, [&call] { waiting::sleep_for(call.sleep); });
-        return app::tasks_done(call, std::chrono::duration_cast<app::Milliseconds>(
-                                         waiting::Clock::now() - start));
+        return app::tasks_done(
+            call, std::chrono::duration_cast<app::Milliseconds>(waiting::Clock::now() - start));
     }
     // [/tasks]
 };

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "blocking/downstream.hpp"
 #include "common/app/call.hpp"
 #include "common/http/context.hpp"
-#include "blocking/downstream.hpp"
 
 namespace blocking {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/uio.h>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/error_code.hpp>
@@ -7,7 +8,6 @@
 #include <cstddef>
 #include <functional>
 #include <string_view>
-#include <sys/uio.h>
 
 /// How blocking code waits. The handlers and the downstream client beside this file are written
 /// against these declarations and compiled once. `waiting_on_threads.cpp` implements them with

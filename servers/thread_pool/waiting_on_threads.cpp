@@ -20,9 +20,13 @@
 namespace waiting {
 namespace {
 
-error_code last_error() { return {errno, boost::system::system_category()}; }
+error_code last_error() {
+    return {errno, boost::system::system_category()};
+}
 
-bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
+bool would_block() {
+    return errno == EAGAIN || errno == EWOULDBLOCK;
+}
 
 /// Blocks until the socket is ready for `events`, at most until the deadline.
 void wait_for(int descriptor, short events, Instant deadline, error_code& error) {
@@ -50,9 +54,13 @@ void wait_for(int descriptor, short events, Instant deadline, error_code& error)
 
 }  // namespace
 
-void sleep_for(std::chrono::milliseconds duration) { std::this_thread::sleep_for(duration); }
+void sleep_for(std::chrono::milliseconds duration) {
+    std::this_thread::sleep_for(duration);
+}
 
-void block_for(std::chrono::milliseconds duration) { std::this_thread::sleep_for(duration); }
+void block_for(std::chrono::milliseconds duration) {
+    std::this_thread::sleep_for(duration);
+}
 
 void run_all(std::size_t count, const std::function<void()>& task) {
     thread_pool::WorkerPool::run_all(count, task);
@@ -62,22 +70,30 @@ void run_all(std::size_t count, const std::function<void()>& task) {
 struct Mutex::State {
     std::mutex mutex;
 };
-Mutex::~Mutex() { delete state_; }
+Mutex::~Mutex() {
+    delete state_;
+}
 void Mutex::lock() {
     state_ = new State;
     state_->mutex.lock();
 }
-void Mutex::unlock() { state_->mutex.unlock(); }
+void Mutex::unlock() {
+    state_->mutex.unlock();
+}
 
 struct Monitor::State {
     std::mutex mutex;
 };
-Monitor::~Monitor() { delete state_; }
+Monitor::~Monitor() {
+    delete state_;
+}
 void Monitor::lock() {
     state_ = new State;
     state_->mutex.lock();
 }
-void Monitor::unlock() { state_->mutex.unlock(); }
+void Monitor::unlock() {
+    state_->mutex.unlock();
+}
 
 struct TcpStream::State {
     common::net::Descriptor descriptor;
@@ -90,9 +106,13 @@ TcpStream& TcpStream::operator=(TcpStream&& other) noexcept {
     std::swap(state_, other.state_);
     return *this;
 }
-TcpStream::~TcpStream() { delete state_; }
+TcpStream::~TcpStream() {
+    delete state_;
+}
 
-bool TcpStream::is_open() const { return state_ != nullptr && state_->descriptor.get() >= 0; }
+bool TcpStream::is_open() const {
+    return state_ != nullptr && state_->descriptor.get() >= 0;
+}
 
 void TcpStream::close() {
     if (state_ != nullptr) {
@@ -107,22 +127,25 @@ void TcpStream::expires_at(Instant deadline) {
     state_->deadline = deadline;
 }
 
-bool TcpStream::is_quiet() { return common::net::is_quiet(state_->descriptor.get()); }
+bool TcpStream::is_quiet() {
+    return common::net::is_quiet(state_->descriptor.get());
+}
 
 void TcpStream::connect(const boost::asio::ip::tcp::endpoint& endpoint, error_code& error) {
     if (state_ == nullptr) {
         state_ = new State;
     }
     common::net::Descriptor& descriptor = state_->descriptor;
-    descriptor.reset(::socket(endpoint.protocol().family(),
-                              SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    descriptor.reset(
+        ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (descriptor.get() < 0) {
         error = last_error();
         return;
     }
     const int on = 1;
     ::setsockopt(descriptor.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (::connect(descriptor.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0 &&
+    if (::connect(descriptor.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) !=
+            0 &&
         errno != EINPROGRESS) {
         error = last_error();
     } else {

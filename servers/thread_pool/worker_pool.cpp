@@ -57,7 +57,9 @@ WorkerPool::~WorkerPool() {
     }
 }
 
-void WorkerPool::execute(common::http::Exchange exchange) { push(std::move(exchange)); }
+void WorkerPool::execute(common::http::Exchange exchange) {
+    push(std::move(exchange));
+}
 
 void WorkerPool::push(Job job) {
     {

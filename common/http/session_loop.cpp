@@ -1,0 +1,161 @@
+#include "common/http/session_loop.hpp"
+
+#include <boost/asio/post.hpp>
+
+namespace common::http {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+/// The protocol of a socket that was accepted elsewhere.
+asio::ip::tcp protocol_of(int descriptor) {
+    sockaddr_storage address{};
+    socklen_t bytes = sizeof(address);
+    ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes);
+    return address.ss_family == AF_INET6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4();
+}
+
+}  // namespace
+
+AsyncSession::AsyncSession(SessionLoop& loop, net::Accepted accepted)
+    : loop_(loop), place_(std::move(accepted)), socket_(loop.io()), connection_(loop.context()) {
+    const int descriptor = place_.release();
+    socket_.assign(protocol_of(descriptor), descriptor);
+    socket_.non_blocking(true);
+}
+
+void AsyncSession::advance() {
+    while (!held_) {
+        switch (connection_.next()) {
+            case Step::handle:
+                handle();
+                break;
+            case Step::receive:
+                return receive();
+            case Step::send:
+                return send();
+            case Step::shut_down:
+                shut_down();
+                break;
+            case Step::close:
+                return finish();
+        }
+    }
+}
+
+// An operation that the sweep has cancelled tries the socket once more, so that a loop which was
+// away for a while fails nobody whose bytes are there already.
+
+void AsyncSession::receive() {
+    socket_.async_read_some(connection_.receive_buffer(),
+                            [this, self = shared_from_this()](error_code error, std::size_t bytes) {
+                                if (error == asio::error::operation_aborted && socket_.is_open()) {
+                                    bytes = socket_.read_some(connection_.receive_buffer(), error);
+                                }
+                                if (!error) {
+                                    connection_.received(bytes);
+                                } else if (error == asio::error::eof) {
+                                    connection_.received_end();
+                                } else if (error == asio::error::would_block) {
+                                    connection_.nothing_came();
+                                } else {
+                                    return finish();
+                                }
+                                advance();
+                            });
+}
+
+void AsyncSession::send() {
+    socket_.async_write_some(
+        asio::buffer(connection_.unsent()),
+        [this, self = shared_from_this()](error_code error, std::size_t bytes) {
+            if (error == asio::error::operation_aborted && socket_.is_open()) {
+                bytes = socket_.write_some(asio::buffer(connection_.unsent()), error);
+            }
+            if (!error) {
+                connection_.sent(bytes);
+            } else if (error == asio::error::would_block) {
+                connection_.nothing_came();
+            } else {
+                return finish();
+            }
+            advance();
+        });
+}
+
+void AsyncSession::shut_down() {
+    error_code ignored;
+    socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    connection_.was_shut_down();
+}
+
+void AsyncSession::sweep(ServerConnection::Instant now) {
+    if (!held_ && connection_.deadline() <= now) {
+        error_code ignored;
+        socket_.cancel(ignored);
+    }
+}
+
+void AsyncSession::finish() {
+    error_code ignored;
+    socket_.close(ignored);
+    loop_.forget(shared_from_this());
+}
+
+SessionLoop::SessionLoop(Context& context, MakeSession make_session)
+    : context_(context), make_session_(std::move(make_session)) {
+    schedule_sweep();
+    thread_ = std::thread([this] { io_.run(); });
+}
+
+SessionLoop::~SessionLoop() {
+    stop();
+}
+
+void SessionLoop::stop() {
+    io_.stop();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void SessionLoop::adopt(net::Accepted accepted) {
+    asio::post(io_, [this, accepted = std::move(accepted)]() mutable {
+        const auto session = make_session_(*this, std::move(accepted));
+        sessions_.insert(session);
+        session->advance();
+    });
+}
+
+void SessionLoop::drain() {
+    asio::post(io_, [this] { sweep(); });
+}
+
+void SessionLoop::abandon() {
+    asio::post(io_, [this] {
+        for (const auto& session : std::vector(sessions_.begin(), sessions_.end())) {
+            session->abandon();
+        }
+    });
+}
+
+void SessionLoop::schedule_sweep() {
+    timer_.expires_after(context_.deadlines.sweep_interval());
+    timer_.async_wait([this](const error_code& error) {
+        if (!error) {
+            sweep();
+            schedule_sweep();
+        }
+    });
+}
+
+void SessionLoop::sweep() {
+    const auto now = ServerConnection::Clock::now();
+    for (const auto& session : sessions_) {
+        session->sweep(now);
+    }
+}
+
+}  // namespace common::http
