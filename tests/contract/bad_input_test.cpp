@@ -46,8 +46,8 @@ TEST(Framing, HugeLengthIs413) {
 }
 
 TEST(Framing, OtherTransferCodingsAreRefused) {
-    for (const char* coding : {"gzip", "gzip, chunked", "chunked, chunked", "identity", "chunked, gzip",
-                               "xchunked"}) {
+    for (const char* coding :
+         {"gzip", "gzip, chunked", "chunked, chunked", "identity", "chunked, gzip", "xchunked"}) {
         SCOPED_TRACE(coding);
         Connection connection(shared_server());
         connection.send(with_fields("Transfer-Encoding: " + std::string(coding) + "\r\n", kChunks));
@@ -61,10 +61,10 @@ TEST(Framing, OtherTransferCodingsAreRefused) {
 
 TEST(Framing, MalformedChunksAre400) {
     for (const char* chunks :
-         {"x\r\n", "-1\r\n", "+1\r\n{\r\n0\r\n\r\n", "0x1\r\n{\r\n0\r\n\r\n", "\r\n\r\n", ";a=b\r\n\r\n",
-          "2\r\n{}x\r\n0\r\n\r\n", "2\r\n{}0\r\n\r\n", "1\r\n{}\r\n0\r\n\r\n", "2\n{}\n0\n\n",
-          "10000000000000000\r\n{}\r\n", "ffffffffffffffffff\r\n{}\r\n", "2 2\r\n{}\r\n0\r\n\r\n",
-          "2\r\n{}\r\n0\r\nbad trailer\r\n\r\n"}) {
+         {"x\r\n", "-1\r\n", "+1\r\n{\r\n0\r\n\r\n", "0x1\r\n{\r\n0\r\n\r\n", "\r\n\r\n",
+          ";a=b\r\n\r\n", "2\r\n{}x\r\n0\r\n\r\n", "2\r\n{}0\r\n\r\n", "1\r\n{}\r\n0\r\n\r\n",
+          "2\n{}\n0\n\n", "10000000000000000\r\n{}\r\n", "ffffffffffffffffff\r\n{}\r\n",
+          "2 2\r\n{}\r\n0\r\n\r\n", "2\r\n{}\r\n0\r\nbad trailer\r\n\r\n"}) {
         expect_refused(with_fields("Transfer-Encoding: chunked\r\n", chunks));
     }
 }
@@ -121,8 +121,8 @@ TEST(RequestLine, MalformedOnesAre400) {
     for (const char* line : {"GET", "GET /health", "GET  /health HTTP/1.1", "GET /health  HTTP/1.1",
                              "GET /hea lth HTTP/1.1", "/health HTTP/1.1", "GET /health HTTP/1.1 ",
                              "GET /health HTTX/1.1", "GET /health HTTP/11", "GET /health http/1.1",
-                             "G\x01T /health HTTP/1.1", "GET /hea\x01lth HTTP/1.1", " GET / HTTP/1.1",
-                             "GET \xff HTTP/1.1"}) {
+                             "G\x01T /health HTTP/1.1", "GET /hea\x01lth HTTP/1.1",
+                             " GET / HTTP/1.1", "GET \xff HTTP/1.1"}) {
         expect_refused(std::string(line) + "\r\nHost: test\r\n\r\n");
     }
     expect_refused("\x16\x03\x01\x02\x01\x01\xfc\x03\x03 a TLS greeting \r\n\r\n");
@@ -161,7 +161,8 @@ TEST(Refusals, FollowTheAnswersToEarlierRequests) {
 
 TEST(Refusals, OfATruncatedRequestComeAtItsEnd) {
     for (const std::string_view bytes :
-         {"GET /health HTTP/1.1\r\nHo", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\n{"}) {
+         {"GET /health HTTP/1.1\r\nHo",
+          "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\n{"}) {
         Connection connection(shared_server());
         connection.send(bytes);
         connection.finish_sending();

@@ -32,7 +32,9 @@ bool is_one_line(const std::string& text) {
 /// One of the model's own flags.
 std::string own_flag() {
     const std::string model = programs().model();
-    return model == "stackful" ? "--carriers" : model == "sync_over_async" ? "--injection" : "--threads";
+    return model == "stackful"          ? "--carriers"
+           : model == "sync_over_async" ? "--injection"
+                                        : "--threads";
 }
 
 void expect_wrong(const std::string& path, const Flags& flags) {
@@ -43,8 +45,12 @@ void expect_wrong(const std::string& path, const Flags& flags) {
     EXPECT_TRUE(is_one_line(outcome.error)) << outcome.error;
 }
 
-const std::string& server() { return programs().server; }
-const std::string& stub() { return programs().stub; }
+const std::string& server() {
+    return programs().server;
+}
+const std::string& stub() {
+    return programs().stub;
+}
 
 }  // namespace
 
@@ -69,8 +75,8 @@ TEST(WrongFlag, GetsOneSentenceAndStatus2) {
 TEST(WrongFlag, DurationsNeedAUnit) {
     for (const char* flag : {"--downstream-timeout", "--header-timeout", "--body-timeout",
                              "--idle-timeout", "--write-timeout", "--drain-timeout"}) {
-        for (const char* value : {"30", "", "s", "-1s", "1.5s", "30 s", "30parsecs", "1s1",
-                                  "99999999999999999999s"}) {
+        for (const char* value :
+             {"30", "", "s", "-1s", "1.5s", "30 s", "30parsecs", "1s1", "99999999999999999999s"}) {
             expect_wrong(server(), {flag, value});
         }
     }
@@ -116,9 +122,9 @@ TEST(Help, GroupsTheModelsOwnFlagsFirstWithDefaults) {
     const auto own = outcome.output.find(own_flag());
     ASSERT_NE(own, std::string::npos) << outcome.output;
     for (const char* shared :
-         {"--host", "--port", "--downstream", "--downstream-timeout", "--header-timeout", "--body-timeout",
-          "--idle-timeout", "--write-timeout", "--drain-timeout", "--max-connections",
-          "--cpu-iterations", "--log-level"}) {
+         {"--host", "--port", "--downstream", "--downstream-timeout", "--header-timeout",
+          "--body-timeout", "--idle-timeout", "--write-timeout", "--drain-timeout",
+          "--max-connections", "--cpu-iterations", "--log-level"}) {
         const auto found = outcome.output.find(std::string(shared) + " ");
         EXPECT_NE(found, std::string::npos) << shared;
         EXPECT_GT(found, own) << shared;
@@ -130,15 +136,18 @@ TEST(Help, GroupsTheModelsOwnFlagsFirstWithDefaults) {
             << value;
     }
     const std::string model = programs().model();
-    const char* port = model == "thread_pool" ? "8080" : model == "stackful" ? "8081"
-                       : model == "stackless" ? "8082" : "8083";
+    const char* port = model == "thread_pool" ? "8080"
+                       : model == "stackful"  ? "8081"
+                       : model == "stackless" ? "8082"
+                                              : "8083";
     EXPECT_NE(outcome.output.find(port), std::string::npos);
 }
 
 TEST(Help, OfTheStubToo) {
     const auto outcome = run(stub(), {"--help"});
     EXPECT_EQ(outcome.status, 0);
-    for (const char* shown : {"--delay", "20ms", "--body-bytes", "140", "--jitter", "--fault", "9000"}) {
+    for (const char* shown :
+         {"--delay", "20ms", "--body-bytes", "140", "--jitter", "--fault", "9000"}) {
         EXPECT_NE(outcome.output.find(shown), std::string::npos) << shown;
     }
     EXPECT_LT(outcome.output.find("--delay"), outcome.output.find("--port"));

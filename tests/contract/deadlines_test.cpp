@@ -25,7 +25,9 @@ void expect_given_up(Connection& connection, std::string_view drip = {}) {
     EXPECT_LT(Clock::now() - start, kLatest);
 }
 
-Server server_with(const char* flag) { return Server(shared_stub(), {flag, "400ms"}); }
+Server server_with(const char* flag) {
+    return Server(shared_stub(), {flag, "400ms"});
+}
 
 }  // namespace
 

@@ -17,7 +17,7 @@ constexpr int kConnections = 16;
 /// What became of the requests of one connection.
 struct Tally {
     int answered = 0;
-    int lost = 0;     ///< written in full before the signal, yet not answered properly
+    int lost = 0;      ///< written in full before the signal, yet not answered properly
     int too_late = 0;  ///< written after the signal: may be answered or not
 };
 
@@ -108,8 +108,12 @@ TEST(Drain, ClosesIdleConnections) {
 TEST(Drain, UnderLoadLosesNoEcho) {
     expect_no_loss(post_request("/echo", R"({"id":1,"name":"a"})"), SIGTERM);
 }
-TEST(Drain, UnderLoadLosesNoHealth) { expect_no_loss(get_request("/health"), SIGTERM); }
-TEST(Drain, UnderLoadLosesNoWait) { expect_no_loss(get_request("/wait"), SIGTERM); }
+TEST(Drain, UnderLoadLosesNoHealth) {
+    expect_no_loss(get_request("/health"), SIGTERM);
+}
+TEST(Drain, UnderLoadLosesNoWait) {
+    expect_no_loss(get_request("/wait"), SIGTERM);
+}
 TEST(Drain, UnderLoadLosesNoSleepOnSigint) {
     expect_no_loss(get_request("/sleep?ms=5"), SIGINT);
 }

@@ -115,7 +115,8 @@ TEST(Echo, DeepNestingIsNoDanger) {
     const std::string close(30'000, ']');
     expect_error(echo(open), 400);
     expect_error(echo(open + close), 400, "object");
-    expect_json(echo(R"({"id":1,"x":)" + open + close + R"(,"name":"a"})"), R"({"id":1,"name":"a"})");
+    expect_json(echo(R"({"id":1,"x":)" + open + close + R"(,"name":"a"})"),
+                R"({"id":1,"name":"a"})");
 }
 
 TEST(Echo, TakesABodyOf64KiB) {

@@ -12,7 +12,9 @@ constexpr auto kEcho = R"({"id":1,"name":"a"})";
 const std::string kChunkedHead =
     "POST /echo HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-std::string echo_body(int id) { return "{\"id\":" + std::to_string(id) + ",\"name\":\"a\"}"; }
+std::string echo_body(int id) {
+    return "{\"id\":" + std::to_string(id) + ",\"name\":\"a\"}";
+}
 
 }  // namespace
 
@@ -27,8 +29,8 @@ TEST(KeepAlive, IsTheRuleInHttp11) {
 
 TEST(KeepAlive, EndsWhenTheClientSaysSo) {
     for (const char* target : {"/health", "/sleep?ms=1", "/nowhere", "/sleep"}) {
-        for (const char* field : {"Connection: close\r\n", "connection: Close\r\n",
-                                  "Connection: x, close\r\n"}) {
+        for (const char* field :
+             {"Connection: close\r\n", "connection: Close\r\n", "Connection: x, close\r\n"}) {
             SCOPED_TRACE(std::string(target) + " " + field);
             Connection connection(shared_server());
             expect_closed(connection, connection.exchange(get_request(target, field)));
@@ -56,8 +58,8 @@ TEST(Http10, ClosesUnlessAskedToKeep) {
 TEST(Http10, TakesAPost) {
     const std::string length = std::to_string(std::string_view(kEcho).size());
     Connection connection(shared_server());
-    const auto response =
-        connection.exchange("POST /echo HTTP/1.0\r\nContent-Length: " + length + "\r\n\r\n" + kEcho);
+    const auto response = connection.exchange("POST /echo HTTP/1.0\r\nContent-Length: " + length +
+                                              "\r\n\r\n" + kEcho);
     expect_json(response, kEcho);
     expect_closed(connection, response);
 }
@@ -124,7 +126,8 @@ TEST(Pipelining, LargeRequestsInOnePiece) {
 TEST(Requests, MayComeByteByByte) {
     Connection connection(shared_server());
     for (const std::string& request :
-         {post_request("/echo", kEcho), kChunkedHead + "8\r\n{\"id\":1,\r\nb\r\n\"name\":\"a\"}\r\n0\r\n\r\n"}) {
+         {post_request("/echo", kEcho),
+          kChunkedHead + "8\r\n{\"id\":1,\r\nb\r\n\"name\":\"a\"}\r\n0\r\n\r\n"}) {
         for (const char byte : request) {
             connection.send({&byte, 1});
             std::this_thread::sleep_for(200us);
@@ -150,8 +153,8 @@ TEST(Requests, AreAnsweredAfterTheClientHasFinishedSending) {
 TEST(Requests, FieldNamesHaveNoCaseAndValuesMayBePadded) {
     Connection connection(shared_server());
     const std::string length = std::to_string(std::string_view(kEcho).size());
-    expect_json(connection.exchange("POST /echo HTTP/1.1\r\nhOST:test\r\ncontent-LENGTH:  " + length +
-                                    " \t\r\nX-Empty:\r\n\r\n" + kEcho),
+    expect_json(connection.exchange("POST /echo HTTP/1.1\r\nhOST:test\r\ncontent-LENGTH:  " +
+                                    length + " \t\r\nX-Empty:\r\n\r\n" + kEcho),
                 kEcho);
 }
 
@@ -165,8 +168,8 @@ TEST(Requests, MayCarryAHeaderOfAlmost16KiB) {
 
 TEST(Requests, GetMayCarryABody) {
     Connection connection(shared_server());
-    const auto response = connection.exchange(get_request("/sleep?ms=1", "Content-Length: 5\r\n") +
-                                              "hello");
+    const auto response =
+        connection.exchange(get_request("/sleep?ms=1", "Content-Length: 5\r\n") + "hello");
     expect_ok(response);
     expect_kept(connection, response);
 }
@@ -191,7 +194,8 @@ TEST(Chunked, BodiesArePutTogether) {
 TEST(Chunked, TrailersDoNotChangeTheRequest) {
     Connection connection(shared_server());
     const auto response = connection.exchange(
-        kChunkedHead + "13\r\n{\"id\":1,\"name\":\"a\"}\r\n0\r\nHost: other\r\nContent-Length: 5\r\n\r\n");
+        kChunkedHead +
+        "13\r\n{\"id\":1,\"name\":\"a\"}\r\n0\r\nHost: other\r\nContent-Length: 5\r\n\r\n");
     expect_json(response, kEcho);
 }
 
@@ -206,8 +210,9 @@ TEST(Continue, IsSaidBeforeTheBody) {
     Connection connection(shared_server());
     const std::string length = std::to_string(std::string_view(kEcho).size());
     for (int i = 0; i < 2; ++i) {
-        connection.send("POST /echo HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: " +
-                        length + "\r\n\r\n");
+        connection.send(
+            "POST /echo HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: " +
+            length + "\r\n\r\n");
         EXPECT_EQ(connection.receive().status, 100);
         connection.send(kEcho);
         expect_json(connection.receive(), kEcho);
@@ -231,7 +236,8 @@ TEST(Continue, MayBeLeftOutWhenTheBodyIsThere) {
 TEST(Continue, IsNotSaidToABodyThatIsTooLarge) {
     Connection connection(shared_server());
     const auto response = connection.exchange(
-        "POST /echo HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n\r\n");
+        "POST /echo HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: "
+        "100000\r\n\r\n");
     expect_error(response, 413);
     expect_closed(connection, response);
 }
@@ -250,7 +256,8 @@ TEST(Connections, ThatAreIdleOrHalfSentHoldNothingUp) {
 
 TEST(Connections, ThatEndEarlyHarmNobody) {
     for (const std::string_view bytes :
-         {"", "G", "GET /health HTTP/1.1\r\n", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\n{"}) {
+         {"", "G", "GET /health HTTP/1.1\r\n",
+          "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\n{"}) {
         Connection(shared_server()).send(bytes);
         Connection connection(shared_server());
         connection.send(bytes);

@@ -26,8 +26,10 @@ std::map<std::string, double> samples_of(const std::string& text) {
             EXPECT_TRUE(types.emplace(match[1], match[2]).second) << "declared twice: " << line;
         } else if (std::regex_match(line, match, kSample)) {
             const std::string name = match[1];
-            const std::string family = std::regex_replace(name, std::regex("_(bucket|sum|count)$"), "");
-            EXPECT_TRUE(types.contains(name) || (types.contains(family) && types[family] == "histogram"))
+            const std::string family =
+                std::regex_replace(name, std::regex("_(bucket|sum|count)$"), "");
+            EXPECT_TRUE(types.contains(name) ||
+                        (types.contains(family) && types[family] == "histogram"))
                 << "not declared: " << line;
             EXPECT_TRUE(name.starts_with("waitbench_")) << line;
             EXPECT_TRUE(samples.emplace(name + match[2].str(), std::stod(match[3])).second) << line;
@@ -54,9 +56,14 @@ std::string in_flight(const std::string& phase) {
     return "waitbench_in_flight{phase=\"" + phase + "\"}";
 }
 
-constexpr const char* kGetTargets[] = {"/wait",     "/cpu?iterations=5", "/sleep?ms=1",
-                                       "/block?ms=1", "/tasks?count=3&sleep_ms=1",
-                                       "/health",   "/metrics",          "/"};
+constexpr const char* kGetTargets[] = {"/wait",
+                                       "/cpu?iterations=5",
+                                       "/sleep?ms=1",
+                                       "/block?ms=1",
+                                       "/tasks?count=3&sleep_ms=1",
+                                       "/health",
+                                       "/metrics",
+                                       "/"};
 
 }  // namespace
 

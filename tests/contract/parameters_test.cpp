@@ -36,10 +36,24 @@ void expect_refused(Connection& connection, const Number& number, const std::str
 }  // namespace
 
 TEST(Parameters, MustBePlainDecimalDigitsInRange) {
-    constexpr const char* kWrong[] = {
-        "",     "-1",   "%2B1", "+1",  "1.5",  "1e3",    "0x10", "1ms", "a",
-        "%201", "1%20", "1,0",  "%00", "1%00", "%D9%A3", "18446744073709551616",
-        "18446744073709551617", "99999999999999999999999999999999999999"};
+    constexpr const char* kWrong[] = {"",
+                                      "-1",
+                                      "%2B1",
+                                      "+1",
+                                      "1.5",
+                                      "1e3",
+                                      "0x10",
+                                      "1ms",
+                                      "a",
+                                      "%201",
+                                      "1%20",
+                                      "1,0",
+                                      "%00",
+                                      "1%00",
+                                      "%D9%A3",
+                                      "18446744073709551616",
+                                      "18446744073709551617",
+                                      "99999999999999999999999999999999999999"};
     Connection connection(shared_server());
     for (const Number& number : kNumbers) {
         for (const char* value : kWrong) {
@@ -72,9 +86,8 @@ TEST(Parameters, RequiredOnesMustBeThere) {
 
 TEST(Parameters, UnknownOnesAreIgnored) {
     Connection connection(shared_server());
-    for (const char* target :
-         {"/sleep?ms=1&x=1&x=2", "/sleep?x&ms=1", "/sleep?&&ms=1", "/sleep?ms=1&y=", "/sleep?=&ms=1",
-          "/block?lock=what&ms=1"}) {
+    for (const char* target : {"/sleep?ms=1&x=1&x=2", "/sleep?x&ms=1", "/sleep?&&ms=1",
+                               "/sleep?ms=1&y=", "/sleep?=&ms=1", "/block?lock=what&ms=1"}) {
         SCOPED_TRACE(target);
         expect_ok(connection.exchange(get_request(target)));
     }

@@ -77,11 +77,21 @@ void expect_failure(const Flags& stub_flags, int status) {
 
 }  // namespace
 
-TEST(WaitFailure, ResetByTheDownstreamIs502) { expect_failure({"--fault", "reset:1"}, 502); }
-TEST(WaitFailure, GarbageFromTheDownstreamIs502) { expect_failure({"--fault", "garbage:1"}, 502); }
-TEST(WaitFailure, TruncatedBodyIs502) { expect_failure({"--fault", "truncate:1"}, 502); }
-TEST(WaitFailure, ClosedByTheDownstreamIs502) { expect_failure({"--fault", "close:1"}, 502); }
-TEST(WaitFailure, ErrorOfTheDownstreamIs502) { expect_failure({"--fault", "500:1"}, 502); }
+TEST(WaitFailure, ResetByTheDownstreamIs502) {
+    expect_failure({"--fault", "reset:1"}, 502);
+}
+TEST(WaitFailure, GarbageFromTheDownstreamIs502) {
+    expect_failure({"--fault", "garbage:1"}, 502);
+}
+TEST(WaitFailure, TruncatedBodyIs502) {
+    expect_failure({"--fault", "truncate:1"}, 502);
+}
+TEST(WaitFailure, ClosedByTheDownstreamIs502) {
+    expect_failure({"--fault", "close:1"}, 502);
+}
+TEST(WaitFailure, ErrorOfTheDownstreamIs502) {
+    expect_failure({"--fault", "500:1"}, 502);
+}
 
 TEST(WaitFailure, SilenceOfTheDownstreamIs504AfterTheTimeout) {
     Stub stub({"--fault", "stall:1"});

@@ -117,10 +117,14 @@ Response Connection::receive(Body body) {
             return std::move(*response);
         }
         switch (receive_some(left_until(deadline))) {
-            case Got::bytes: break;
-            case Got::end: throw std::runtime_error("end of stream after " + excerpt(received_));
-            case Got::error: fail("connection lost after " + excerpt(received_));
-            case Got::nothing: throw std::runtime_error("no answer, only " + excerpt(received_));
+            case Got::bytes:
+                break;
+            case Got::end:
+                throw std::runtime_error("end of stream after " + excerpt(received_));
+            case Got::error:
+                fail("connection lost after " + excerpt(received_));
+            case Got::nothing:
+                throw std::runtime_error("no answer, only " + excerpt(received_));
         }
     }
 }
@@ -156,7 +160,9 @@ bool Connection::is_silent_for(milliseconds duration) {
     return received_.empty() && !is_ready(socket_, POLLIN, duration);
 }
 
-void Connection::finish_sending() { shutdown(socket_, SHUT_WR); }
+void Connection::finish_sending() {
+    shutdown(socket_, SHUT_WR);
+}
 
 void Connection::reset() {
     const linger at_once{1, 0};
@@ -187,7 +193,9 @@ Response ask(Port port, std::string_view request, Body body) {
     return Connection(port).exchange(request, body);
 }
 
-Response get(Port port, std::string_view target) { return ask(port, get_request(target)); }
+Response get(Port port, std::string_view target) {
+    return ask(port, get_request(target));
+}
 
 std::string get_request(std::string_view target, std::string_view fields) {
     return "GET " + std::string(target) + " HTTP/1.1\r\nHost: test\r\n" + std::string(fields) +
@@ -199,8 +207,9 @@ std::string head_request(std::string_view target) {
 }
 
 std::string post_request(std::string_view target, std::string_view body, std::string_view fields) {
-    return "POST " + std::string(target) + " HTTP/1.1\r\nHost: test\r\nContent-Length: " +
-           std::to_string(body.size()) + "\r\n" + std::string(fields) + "\r\n" + std::string(body);
+    return "POST " + std::string(target) +
+           " HTTP/1.1\r\nHost: test\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+           std::string(fields) + "\r\n" + std::string(body);
 }
 
 }  // namespace client

@@ -51,7 +51,8 @@ Process::Process(const std::vector<std::string>& command)
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output_, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, error_, STDERR_FILENO);
-    const int failed = posix_spawn(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ);
+    const int failed =
+        posix_spawn(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failed != 0) {
         close(output_);
@@ -90,8 +91,12 @@ std::optional<int> Process::wait(std::chrono::milliseconds patience) {
     return status_;
 }
 
-std::string Process::standard_output() const { return contents(output_); }
-std::string Process::standard_error() const { return contents(error_); }
+std::string Process::standard_output() const {
+    return contents(output_);
+}
+std::string Process::standard_error() const {
+    return contents(error_);
+}
 
 std::optional<std::string> Process::first_line(std::chrono::milliseconds patience) {
     const auto deadline = Clock::now() + patience;

@@ -24,7 +24,9 @@ class StopShared : public testing::Environment {
     }
 };
 
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string file_name(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
 
 Flags command_line(const std::string& path, const Flags& flags) {
     Flags command{path};
@@ -45,16 +47,18 @@ Port announced_port(Process& process, const std::string& path) {
     const std::string expected = file_name(path) + " listening on 127.0.0.1:";
     const auto line = process.first_line();
     if (!line || !line->starts_with(expected)) {
-        throw std::runtime_error(path + " did not say where it listens; standard output: " +
-                                 process.standard_output() +
-                                 "; standard error: " + process.standard_error());
+        throw std::runtime_error(
+            path + " did not say where it listens; standard output: " + process.standard_output() +
+            "; standard error: " + process.standard_error());
     }
     return static_cast<Port>(std::stoi(line->substr(expected.size())));
 }
 
 }  // namespace
 
-const Programs& programs() { return the_programs; }
+const Programs& programs() {
+    return the_programs;
+}
 
 std::string Programs::model() const {
     const std::string prefix = "server_";
