@@ -69,6 +69,20 @@ boost::asio::ip::tcp::endpoint bound_endpoint(int listener) {
 
 }  // namespace
 
+/// One answer into the empty send buffer, no reading: the answer may be lost if the client has sent
+/// much already, but the refusal costs the server nothing.
+void refuse(Descriptor connection, http::Context& context, const char* why) {
+    const app::Answer answer = app::error(503, why);
+    context.metrics.count(app::Endpoint::other, answer.status, {});
+    std::string text;
+    http::append_response(text, answer, {.keep_alive = false});
+    (void)!::send(connection.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    ::shutdown(connection.get(), SHUT_WR);
+    std::array<char, limits::kReceiveBytes> discarded;
+    while (::recv(connection.get(), discarded.data(), discarded.size(), MSG_DONTWAIT) > 0) {
+    }
+}
+
 Control::Control(ControlOptions options, http::Context& context)
     : options_(std::move(options)),
       context_(context),
@@ -140,27 +154,13 @@ bool Control::accept_one(FrontEnd& front_end) {
         return errno != EAGAIN && errno != EWOULDBLOCK && errno != EBADF;
     }
     if (open_connections_ >= options_.max_connections) {
-        refuse(std::move(connection));
+        refuse(std::move(connection), context_, "the server has as many connections as it takes");
         return true;
     }
     const int on = 1;
     ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     front_end.adopt(Accepted(std::move(connection), open_connections_));
     return true;
-}
-
-/// One answer into the empty send buffer, no reading: the answer may be lost if the client has sent
-/// much already, but the refusal costs the server nothing.
-void Control::refuse(Descriptor connection) {
-    const app::Answer answer = app::error(503, "the server has as many connections as it takes");
-    context_.metrics.count(app::Endpoint::other, answer.status, {});
-    std::string text;
-    http::append_response(text, answer, {.keep_alive = false});
-    (void)!::send(connection.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    ::shutdown(connection.get(), SHUT_WR);
-    std::array<char, limits::kReceiveBytes> discarded;
-    while (::recv(connection.get(), discarded.data(), discarded.size(), MSG_DONTWAIT) > 0) {
-    }
 }
 
 void Control::warn_exhausted(int error) {

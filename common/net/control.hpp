@@ -23,6 +23,9 @@ class FrontEnd {
     virtual void abandon() = 0;
 };
 
+/// Answers 503 to a connection that cannot be served, and closes it. Does not wait.
+void refuse(Descriptor connection, http::Context& context, const char* why);
+
 struct ControlOptions {
     std::string program;  ///< for the line on standard output
     boost::asio::ip::tcp::endpoint endpoint;
@@ -45,7 +48,6 @@ class Control {
   private:
     void accept_waiting(FrontEnd& front_end);
     bool accept_one(FrontEnd& front_end);
-    void refuse(Descriptor connection);
     void warn_exhausted(int error);
     int drain(FrontEnd& front_end);
     bool wait_until_closed(std::chrono::steady_clock::time_point end);
