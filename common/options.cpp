@@ -188,7 +188,7 @@ void CommandLine::add_shared_options(SharedOptions& options, std::uint16_t defau
         return {};
     };
     add_text("--downstream", "127.0.0.1:9000", accept_downstream, "What GET /wait calls");
-    add_duration("--downstream-timeout", options.downstream_timeout,
+    add_duration("--downstream-timeout", options.deadlines.downstream,
                  "For a whole downstream call, connect and retry included");
     add_number<std::uint64_t>("--cpu-iterations", options.cpu_iterations, 0, limits::kCpuIterations,
                               "Default of GET /cpu; 0 calibrates to 20 ms at first use");

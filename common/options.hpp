@@ -26,7 +26,6 @@ struct SharedOptions {
     std::string host = "127.0.0.1";
     std::uint16_t port = 0;
     boost::asio::ip::tcp::endpoint downstream;
-    std::chrono::milliseconds downstream_timeout = limits::kDownstreamTimeout;
     http::Deadlines deadlines;
     std::chrono::milliseconds drain_timeout = limits::kDrainTimeout;
     std::size_t max_connections = 0;

@@ -44,11 +44,19 @@ class EchoReader final : public nlohmann::json_sax<Json> {
         }
         return true;
     }
-    bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    bool parse_error(std::size_t byte, const std::string&,
+                     const nlohmann::detail::exception& error) override {
+        // The library tells the two apart only by its message.
+        const bool utf8 = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
+        wrong_ = std::string("the body is not valid ") + (utf8 ? "UTF-8" : "JSON") + " at byte " +
+                 std::to_string(byte);
         return false;
     }
 
     std::variant<Echo, std::string> result() && {
+        if (!wrong_.empty()) {
+            return std::move(wrong_);
+        }
         if (!object_) {
             return "the body must be a JSON object";
         }
@@ -107,6 +115,7 @@ class EchoReader final : public nlohmann::json_sax<Json> {
     }
 
     Echo echo_;
+    std::string wrong_;
     std::int64_t number_ = 0;
     std::string* text_ = nullptr;
     Kind id_ = Kind::missing;
@@ -120,9 +129,7 @@ class EchoReader final : public nlohmann::json_sax<Json> {
 
 std::variant<Echo, std::string> parse_echo(std::string_view json) {
     EchoReader reader;
-    if (!Json::sax_parse(json.begin(), json.end(), &reader)) {
-        return "the body is not valid JSON in UTF-8";
-    }
+    Json::sax_parse(json.begin(), json.end(), &reader);
     return std::move(reader).result();
 }
 

@@ -11,12 +11,14 @@
 
 namespace common::http {
 
-/// How long each phase of a connection may last (design section 4).
+/// How long each phase of a connection, and of a downstream call, may last.
 struct Deadlines {
     std::chrono::milliseconds header = limits::kHeaderTimeout;
     std::chrono::milliseconds body = limits::kBodyTimeout;
     std::chrono::milliseconds idle = limits::kIdleTimeout;
     std::chrono::milliseconds write = limits::kWriteTimeout;
+    /// A whole downstream call, connect and retry included.
+    std::chrono::milliseconds downstream = limits::kDownstreamTimeout;
 
     /// How often the deadlines of a loop are looked at.
     std::chrono::milliseconds sweep_interval() const;

@@ -31,8 +31,8 @@ app::Answer RequestParser::refusal(const boost::system::error_code& error) const
     if (error == body_limit) {
         return app::error(413, "the request body is longer than 64 KiB");
     }
-    if (error == bad_version) {
-        return app::error(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+    if (error == bad_version) {  // also what follows a stray space or a bare CR
+        return app::error(400, "the request line does not end with HTTP/1.0 or HTTP/1.1");
     }
     if (error == bad_content_length || error == multiple_content_length ||
         error == bad_transfer_encoding) {

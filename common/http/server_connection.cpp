@@ -15,7 +15,7 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 }  // namespace
 
 std::chrono::milliseconds Deadlines::sweep_interval() const {
-    const auto tenth = std::min({header, body, idle, write}) / 10;
+    const auto tenth = std::min({header, body, idle, write, downstream}) / 10;
     return std::clamp(tenth, std::chrono::milliseconds(1), limits::kSweepInterval);
 }
 
@@ -145,7 +145,8 @@ void ServerConnection::refuse(const app::Answer& answer) {
 
 void ServerConnection::answer(const app::Answer& answer, app::Endpoint endpoint) {
     now_ = Clock::now();
-    keep_alive_ = parser_->keep_alive() && !context_.draining;
+    // A draining server still answers what this connection has sent behind this request.
+    keep_alive_ = parser_->keep_alive() && !(context_.draining && in_.size() == 0);
     context_.metrics.count(endpoint, answer.status, now_ - request_complete_);
     append_response(out_, answer,
                     {.keep_alive = keep_alive_,

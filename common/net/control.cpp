@@ -32,7 +32,7 @@ constexpr auto kExhaustedPause = 100ms;
 /// What an abandoned request's 503 has to leave the process.
 constexpr auto kAbandonGrace = 200ms;
 
-[[noreturn]] void fail(const char* what) {
+[[noreturn]] void fail(const std::string& what) {
     throw std::system_error(errno, std::generic_category(), what);
 }
 
@@ -44,7 +44,7 @@ Descriptor listen_on(const boost::asio::ip::tcp::endpoint& endpoint) {
         ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
         ::bind(listener.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0 ||
         ::listen(listener.get(), kBacklog) != 0) {
-        fail("cannot listen");
+        fail("cannot listen on port " + std::to_string(endpoint.port()));
     }
     return listener;
 }
@@ -172,7 +172,8 @@ void Control::warn_exhausted(int error) {
 
 int Control::drain(FrontEnd& front_end) {
     const auto end = Clock::now() + options_.drain_timeout;
-    while (accept_one(front_end)) {  // what the accept queue holds at this moment
+    // What the accept queue holds at this moment, and no more than it can hold.
+    for (int n = 0; n < kBacklog && accept_one(front_end); ++n) {
     }
     listener_.reset(-1);
     context_.draining = true;

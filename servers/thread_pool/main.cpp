@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
                               .deadlines = options.deadlines,
                               .cpu_work_size = app::CpuWorkSize(options.cpu_iterations)};
         net::Control control(line.control_options(options), context);
-        blocking::Downstream downstream(options.downstream, options.downstream_timeout);
+        blocking::Downstream downstream(options.downstream, options.deadlines.downstream);
         thread_pool::WorkerPool pool(threads, downstream, context);
         context.append_model_metrics = [&pool](std::string& text) {
             metrics::append(text, "waitbench_pool_queue_length", "gauge",
