@@ -17,10 +17,7 @@ class Running {
     }
     explicit Running(std::size_t carriers)
         : Running(stackful::runtime::Options{.carriers = carriers}) {}
-    ~Running() {
-        settle();
-        runtime_.stop();
-    }
+    ~Running() { runtime_.stop(); }
 
     stackful::runtime::Runtime& operator*() { return runtime_; }
     stackful::runtime::Runtime* operator->() { return &runtime_; }
@@ -39,12 +36,6 @@ class Running {
     }
     /// Runs one fiber to its end.
     void run(std::function<void()> body) { spawn(0, std::move(body)).get(); }
-    /// Waits until all fibers have left; a promise is kept shortly before its fiber ends.
-    void settle() {
-        while (runtime_.counters().fibers > 0) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-    }
 
   private:
     stackful::runtime::Runtime runtime_;

@@ -48,7 +48,9 @@ void create_context(Fiber& fiber) {
         std::allocator_arg, place, KeepStack{},
         [&fiber](boost::context::fiber&& carrier) { return run_body(fiber, std::move(carrier)); });
 #if defined(WAITBENCH_ANNOUNCE_TO_TSAN)
-    fiber.sanitizer_fiber = __tsan_create_fiber(0);
+    if (fiber.stack.sanitizer_fiber == nullptr) {
+        fiber.stack.sanitizer_fiber = __tsan_create_fiber(0);
+    }
 #endif
 }
 
@@ -63,7 +65,7 @@ void switch_to_fiber(Fiber& fiber) {
     __sanitizer_start_switch_fiber(&fake_stack, fiber.stack.base, fiber.stack.bytes);
 #elif defined(WAITBENCH_ANNOUNCE_TO_TSAN)
     fiber.sanitizer_carrier = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(fiber.sanitizer_fiber, 0);
+    __tsan_switch_to_fiber(fiber.stack.sanitizer_fiber, 0);
 #endif
     fiber.context = std::move(fiber.context).resume();
 #if defined(WAITBENCH_ANNOUNCE_TO_ASAN)
@@ -84,10 +86,10 @@ void switch_to_carrier(Fiber& fiber) {
 #endif
 }
 
-void forget_switches([[maybe_unused]] Fiber& fiber) {
+void forget_switches([[maybe_unused]] const Stack& stack) {
 #if defined(WAITBENCH_ANNOUNCE_TO_TSAN)
-    if (fiber.sanitizer_fiber != nullptr) {
-        __tsan_destroy_fiber(fiber.sanitizer_fiber);
+    if (stack.sanitizer_fiber != nullptr) {
+        __tsan_destroy_fiber(stack.sanitizer_fiber);
     }
 #endif
 }

@@ -37,8 +37,7 @@ struct Fiber {
     Instant wakes_at{};
     bool to_timer = false;
 
-    // What the sanitizers call the two stacks of a switch.
-    void* sanitizer_fiber = nullptr;
+    // What the sanitizers know of the carrier's side of a switch.
     void* sanitizer_carrier = nullptr;
     const void* carrier_stack = nullptr;
     std::size_t carrier_stack_bytes = 0;
@@ -79,7 +78,7 @@ void switch_to_fiber(Fiber& fiber);
 /// Gives the thread back to the carrier that runs the fiber; returns when some carrier, perhaps
 /// on another thread, switches to the fiber again. Called on the fiber's stack.
 void switch_to_carrier(Fiber& fiber);
-/// Frees what the sanitizers keep for a fiber that has ended.
-void forget_switches(Fiber& fiber);
+/// Frees what thread sanitizer keeps for the fibers of a stack.
+void forget_switches(const Stack& stack);
 
 }  // namespace stackful::runtime

@@ -13,6 +13,9 @@
 namespace stackful::runtime {
 namespace {
 
+/// How often stop() looks whether the last fiber has ended.
+constexpr std::chrono::milliseconds kEndPoll{1};
+
 std::size_t fiber_limit(const StackPool& stacks) {
 #if defined(__SANITIZE_THREAD__)
     return std::min(stacks.capacity(), common::limits::kFibersUnderThreadSanitizer);
@@ -48,6 +51,9 @@ void Runtime::start() {
 }
 
 void Runtime::stop() {
+    while (fibers_.load() > 0) {
+        std::this_thread::sleep_for(kEndPoll);
+    }
     stopping_.store(true);
     carriers_.stop();
 }
@@ -71,7 +77,6 @@ bool Runtime::spawn_on(std::size_t scheduler, std::function<void()> body) {
 }
 
 void Runtime::end(Fiber& fiber) {
-    forget_switches(fiber);
     stacks_.give_back(fiber.stack);
     delete &fiber;
     fibers_.fetch_sub(1);

@@ -39,13 +39,13 @@ struct Counters {
 class Runtime {
   public:
     explicit Runtime(const Options& options);
-    /// Every fiber must have ended and stop() have been called, or start() never.
+    /// stop() must have been called, or start() never.
     ~Runtime();
     Runtime(const Runtime&) = delete;
     Runtime& operator=(const Runtime&) = delete;
 
     void start();
-    /// Ends the carriers. Every fiber must have ended.
+    /// Waits until every fiber has ended, then ends the carriers.
     void stop();
 
     // For any thread.

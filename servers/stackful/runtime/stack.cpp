@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "common/limits.hpp"
+#include "stackful/runtime/fiber.hpp"
 
 namespace stackful::runtime {
 namespace {
@@ -55,6 +56,11 @@ StackPool::StackPool(std::size_t stack_bytes, Guard guard)
                                          : Guard::mprotect) {}
 
 StackPool::~StackPool() {
+    for (const std::vector<Stack>* list : {&warm_, &cold_}) {
+        for (const Stack& stack : *list) {
+            forget_switches(stack);
+        }
+    }
     for (std::byte* slab : slabs_) {
         ::munmap(slab, limits::kStacksPerSlab * (limits::kStackGuardBytes + stack_bytes_));
     }
@@ -71,11 +77,11 @@ std::size_t StackPool::capacity() const {
 
 std::optional<Stack> StackPool::take() {
     const std::lock_guard lock(mutex_);
-    for (std::vector<std::byte*>* list : {&warm_, &cold_}) {
+    for (std::vector<Stack>* list : {&warm_, &cold_}) {
         if (!list->empty()) {
-            std::byte* base = list->back();
+            const Stack stack = list->back();
             list->pop_back();
-            return Stack{base, stack_bytes_};
+            return stack;
         }
     }
     return cut();
@@ -91,7 +97,7 @@ std::optional<Stack> StackPool::cut() {
         return std::nullopt;
     }
     ++cut_from_last_slab_;
-    return Stack{guard + limits::kStackGuardBytes, stack_bytes_};
+    return Stack{guard + limits::kStackGuardBytes, stack_bytes_, nullptr};
 }
 
 bool StackPool::map_slab() {
@@ -111,13 +117,13 @@ void StackPool::give_back(Stack stack) {
     {
         const std::lock_guard lock(mutex_);
         if (warm_.size() < limits::kWarmStacks) {
-            warm_.push_back(stack.base);
+            warm_.push_back(stack);
             return;
         }
     }
     ::madvise(stack.base, stack_bytes_, MADV_DONTNEED);
     const std::lock_guard lock(mutex_);
-    cold_.push_back(stack.base);
+    cold_.push_back(stack);
 }
 
 }  // namespace stackful::runtime

@@ -11,6 +11,8 @@ namespace stackful::runtime {
 struct Stack {
     std::byte* base = nullptr;
     std::size_t bytes = 0;
+    /// What thread sanitizer calls whoever runs here; kept with the stack, as it is slow to make.
+    void* sanitizer_fiber = nullptr;
 };
 
 /// How a guard is made. `madvise` splits no mapping but needs Linux 6.13; `mprotect` works
@@ -49,8 +51,8 @@ class StackPool {
     std::mutex mutex_;
     std::vector<std::byte*> slabs_;
     std::size_t cut_from_last_slab_ = 0;
-    std::vector<std::byte*> warm_;
-    std::vector<std::byte*> cold_;
+    std::vector<Stack> warm_;
+    std::vector<Stack> cold_;
 };
 
 }  // namespace stackful::runtime

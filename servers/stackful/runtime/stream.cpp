@@ -188,6 +188,9 @@ std::size_t Stream::write(iovec* vectors, std::size_t count, error_code& error) 
 }
 
 void Stream::interrupt() {
+    if (descriptor_ == nullptr) {
+        return;
+    }
     descriptor_->interrupted.store(true);
     if (Fiber* fiber = descriptor_->read.note()) {
         make_ready(*fiber);

@@ -47,7 +47,7 @@ class Stream {
     std::size_t write(iovec* vectors, std::size_t count, error_code& error);
 
     /// Lets the read that waits now, or else the next that would, end with `interrupted` if the
-    /// socket is empty. Any thread, as long as it knows that the stream is open.
+    /// socket is empty. Any thread, as long as nobody opens, closes or moves the stream meanwhile.
     void interrupt();
 
   private:
