@@ -1,0 +1,124 @@
+#include "stackless/session.hpp"
+
+#include "common/http/dispatch.hpp"
+#include "common/http/server_connection.hpp"
+
+namespace stackless {
+namespace {
+
+using namespace common;
+using http::Step;
+
+class Session final : public Expiring {
+  public:
+    Session(net::Accepted accepted, Place& place)
+        : place_(place),
+          accepted_(std::move(accepted)),
+          socket_(place.loop.executor(), asio::ip::tcp::v4(), accepted_.release()),
+          connection_(place.loop.context()) {
+        socket_.non_blocking(true);
+        place.loop.watch(*this);
+    }
+
+    Awaitable<> run();
+
+    Instant deadline() const override { return connection_.deadline(); }
+    void cancel() override {
+        error_code ignored;
+        socket_.cancel(ignored);
+    }
+
+  private:
+    Awaitable<> handle(app::Call call);
+    Awaitable<error_code> receive();
+    Awaitable<error_code> send();
+
+    Place& place_;
+    net::Accepted accepted_;
+    Socket socket_;
+    http::ServerConnection connection_;
+};
+
+// [session]
+Awaitable<> Session::run() {
+    error_code error;
+    while (!error) {
+        switch (connection_.next()) {
+            case Step::handle: {
+                auto dispatched = http::dispatch(connection_.request(), place_.loop.context());
+                if (auto* immediate = std::get_if<http::Immediate>(&dispatched)) {
+                    connection_.answer(immediate->answer, immediate->endpoint);
+                } else {
+                    co_await handle(std::get<app::Call>(std::move(dispatched)));
+                }
+                break;
+            }
+            case Step::receive:
+                error = co_await receive();
+                break;
+            case Step::send:
+                error = co_await send();
+                break;
+            case Step::shut_down:
+                socket_.shutdown(Socket::shutdown_send, error);
+                connection_.was_shut_down();
+                break;
+            case Step::close:
+                co_return;
+        }
+    }
+}
+// [/session]
+
+Awaitable<> Session::handle(app::Call call) {
+    const metrics::InPhase in_phase(place_.loop.context().metrics, http::phase_of(call));
+    const app::Endpoint endpoint = app::endpoint_of(call);
+    const app::Answer answer = co_await stackless::handle(std::move(call), place_);
+    connection_.answer(place_.loop.abandoned() ? app::shutting_down() : answer, endpoint);
+}
+
+/// An error means that the connection is lost; the end of the stream is none.
+Awaitable<error_code> Session::receive() {
+    auto [error, bytes] =
+        co_await socket_.async_read_some(connection_.receive_buffer(), kErrorAsValue);
+    if (error == asio::error::operation_aborted) {
+        bytes = socket_.read_some(connection_.receive_buffer(), error);
+        if (error == asio::error::would_block) {
+            connection_.nothing_came();
+            co_return error_code();
+        }
+    }
+    if (error == asio::error::eof) {
+        connection_.received_end();
+        co_return error_code();
+    }
+    if (!error) {
+        connection_.received(bytes);
+    }
+    co_return error;
+}
+
+Awaitable<error_code> Session::send() {
+    auto [error, bytes] =
+        co_await socket_.async_write_some(asio::buffer(connection_.unsent()), kErrorAsValue);
+    if (error == asio::error::operation_aborted) {
+        bytes = socket_.write_some(asio::buffer(connection_.unsent()), error);
+        if (error == asio::error::would_block) {
+            connection_.nothing_came();
+            co_return error_code();
+        }
+    }
+    if (!error) {
+        connection_.sent(bytes);
+    }
+    co_return error;
+}
+
+}  // namespace
+
+Awaitable<> serve(net::Accepted accepted, Place& place) {
+    Session session(std::move(accepted), place);
+    co_await session.run();
+}
+
+}  // namespace stackless
