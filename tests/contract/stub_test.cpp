@@ -91,7 +91,7 @@ TEST(Stub, AnswersPipelinedRequestsInOrder) {
 }
 
 TEST(Stub, HealthAndMetricsAreNotDelayed) {
-    Stub stub({"--delay", "30s"});
+    Stub stub({"--delay", "30s", "--drain-timeout", "50ms"});
     Connection slow(stub.port());
     slow.send(get_request("/"));
     const auto start = Clock::now();
@@ -101,7 +101,7 @@ TEST(Stub, HealthAndMetricsAreNotDelayed) {
     EXPECT_NE(metrics.body.find("waitbench_"), std::string::npos);
     EXPECT_LT(Clock::now() - start, 10s);
     EXPECT_TRUE(slow.is_silent_for(0ms));
-    slow.reset();
+    stub.stop(1);  // the slow request is left
 }
 
 TEST(Stub, CountsWhatItAnswers) {
@@ -116,7 +116,8 @@ TEST(Stub, CountsWhatItAnswers) {
 }
 
 TEST(StubFaults, AreChosenByTheRequest) {
-    const Port port = shared_stub();
+    Stub stub({"--drain-timeout", "50ms"});
+    const Port port = stub.port();
     EXPECT_EQ(outcome(port, "/?fault=reset"), "Connection reset");
     EXPECT_EQ(outcome(port, "/?fault=close"), "end of stream");
     EXPECT_EQ(outcome(port, "/?fault=truncate"), "end of stream");
@@ -126,6 +127,7 @@ TEST(StubFaults, AreChosenByTheRequest) {
     stalled.send(get_request("/?fault=stall"));
     EXPECT_TRUE(stalled.is_silent_for(300ms));
     EXPECT_EQ(outcome(port, "/"), "200");
+    stub.stop(1);  // the stalled request is left
 }
 
 TEST(StubFaults, AreChosenByRate) {

@@ -86,14 +86,18 @@ Listening::Listening(const std::string& path, const Flags& flags)
     : process_(command_line(path, flags)), port_(announced_port(process_, path)) {}
 
 Listening::~Listening() {
-    if (!stopped_) {
+    if (!ended_) {
         stop();
     }
 }
 
 void Listening::stop(int expected_status) {
-    stopped_ = true;
     process_.signal(SIGTERM);
+    expect_exit(expected_status);
+}
+
+void Listening::expect_exit(int expected_status) {
+    ended_ = true;
     const auto status = process_.wait();
     if (status != expected_status) {
         ADD_FAILURE() << "exit status "

@@ -36,11 +36,13 @@ class Listening {
     Process& process() { return process_; }
     /// Sends SIGTERM and checks that it exits with this status.
     void stop(int expected_status = 0);
+    /// Checks that it exits with this status by itself, or because of what the test has done.
+    void expect_exit(int expected_status);
 
   private:
     Process process_;
     Port port_ = 0;
-    bool stopped_ = false;
+    bool ended_ = false;
 };
 
 struct Stub : Listening {
