@@ -1,0 +1,96 @@
+#include "bench/report/environment.hpp"
+
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <boost/version.hpp>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "bench/limits.hpp"
+#include "bench/sample/process.hpp"
+#include "bench/target/child.hpp"
+
+namespace bench::report {
+namespace {
+
+std::string first_line(const std::filesystem::path& file) {
+    std::string line;
+    std::getline(std::ifstream(file) >> std::ws, line);
+    return line;
+}
+
+std::string cpu_model() {
+    std::ifstream stream("/proc/cpuinfo");
+    for (std::string line; std::getline(stream, line);) {
+        if (line.starts_with("model name")) {
+            return line.substr(line.find(':') + 2);
+        }
+    }
+    return "unknown";
+}
+
+/// First line of a short program's output; empty when it is not there or takes too long.
+std::string ask(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                const std::filesystem::path& file) {
+    auto child = target::Child::start(program, arguments, file);
+    const auto until = std::chrono::steady_clock::now() + limits::kRequest;
+    while (child && !child->has_ended() && std::chrono::steady_clock::now() < until) {
+        std::this_thread::sleep_for(limits::kLook);
+    }
+    const std::string output = child ? child->output() : "";
+    return output.substr(0, output.find('\n'));
+}
+
+std::string governor() {
+    const std::string line = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    return line.empty() ? "unknown" : line;
+}
+
+}  // namespace
+
+nlohmann::json environment(const std::filesystem::path& wrk, const std::filesystem::path& raw) {
+    utsname system{};
+    uname(&system);
+    rlimit descriptors{};
+    getrlimit(RLIMIT_NOFILE, &descriptors);
+    const std::filesystem::path git = "/usr/bin/git";
+    const std::vector<std::string> here = {"-C", WAITBENCH_BENCH_FOLDER};
+    auto commit = here, changes = here;
+    commit.insert(commit.end(), {"rev-parse", "HEAD"});
+    changes.insert(changes.end(), {"status", "--porcelain"});
+    return {
+        {"cpu", cpu_model()},
+        {"usable_cpus", sample::usable_cpus()},
+        {"online_cpus", sysconf(_SC_NPROCESSORS_ONLN)},
+        {"governor", governor()},
+        {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)},
+        {"kernel", std::string(system.sysname) + " " + system.release + " " + system.machine},
+        {"descriptor_limit", descriptors.rlim_cur},
+        {"listen_backlog_limit", first_line("/proc/sys/net/core/somaxconn")},
+        {"ephemeral_ports", first_line("/proc/sys/net/ipv4/ip_local_port_range")},
+        {"load_average", first_line("/proc/loadavg")},
+        {"compiler", "GCC " __VERSION__},
+        {"compiler_flags", WAITBENCH_COMPILER_FLAGS},
+        {"build_type", WAITBENCH_BUILD_TYPE},
+        {"boost", BOOST_LIB_VERSION},
+        {"wrk", ask(wrk, {"--version"}, raw / "wrk-version")},
+        {"waitbench", WAITBENCH_VERSION},
+        {"commit", ask(git, commit, raw / "git-commit")},
+        {"uncommitted_changes", !ask(git, changes, raw / "git-status").empty()},
+    };
+}
+
+std::string unfit_build() {
+#if !defined(NDEBUG)
+    return "this is a debug build, whose figures mean nothing: use the preset release";
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return "this is a sanitizer build, whose figures mean nothing: use the preset release";
+#else
+    return {};
+#endif
+}
+
+}  // namespace bench::report
