@@ -2,6 +2,7 @@
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <cctype>
@@ -92,15 +93,37 @@ std::optional<boost::asio::ip::tcp::endpoint> parse_endpoint(std::string_view te
 }
 
 CommandLine::CommandLine(std::string program, std::string description)
-    : program_(std::move(program)), app_(std::move(description), program_) {
-    app_.set_version_flag("--version", program_ + " " + WAITBENCH_VERSION);
-    app_.get_formatter()->column_width(36);
+    : program_(std::move(program)),
+      app_(std::make_unique<CLI::App>(std::move(description), program_)) {
+    app_->set_help_flag();  // added last, by `parse`, so that the program's own flags come first
+    app_->get_formatter()->column_width(36);
+}
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::add_whole_number(const std::string& flag, std::uint64_t default_number,
+                                   std::uint64_t low, std::uint64_t high,
+                                   std::function<void(std::uint64_t)> take,
+                                   const std::string& help) {
+    const auto accept = [low, high,
+                         take = std::move(take)](const std::string& text) -> std::string {
+        std::uint64_t number = 0;
+        const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (status != std::errc() || end != text.data() + text.size() || number < low ||
+            number > high) {
+            return "must be a whole number from " + std::to_string(low) + " to " +
+                   std::to_string(high);
+        }
+        take(number);
+        return {};
+    };
+    add_text(flag, std::to_string(default_number), accept, help, "NUMBER");
 }
 
 void CommandLine::add_text(const std::string& flag, const std::string& default_text,
                            std::function<std::string(const std::string&)> accept,
-                           const std::string& help) {
-    app_.add_option_function<std::string>(
+                           const std::string& help, const std::string& type) {
+    app_->add_option_function<std::string>(
             flag,
             [flag, accept = std::move(accept)](const std::string& text) {
                 if (const std::string wrong = accept(text); !wrong.empty()) {
@@ -109,6 +132,7 @@ void CommandLine::add_text(const std::string& flag, const std::string& default_t
             },
             help)
         ->default_str(default_text)
+        ->type_name(type)
         ->group(group_);
 }
 
@@ -123,7 +147,7 @@ void CommandLine::add_duration(const std::string& flag, milliseconds& value,
         return {};
     };
     add_text(flag, format_with_unit(static_cast<std::uint64_t>(value.count()), kDurationUnits),
-             accept, help);
+             accept, help, "DURATION");
 }
 
 void CommandLine::add_size(const std::string& flag, std::size_t& value, const std::string& help) {
@@ -135,19 +159,19 @@ void CommandLine::add_size(const std::string& flag, std::size_t& value, const st
         value = *parsed;
         return {};
     };
-    add_text(flag, format_with_unit(value, kSizeUnits), accept, help);
+    add_text(flag, format_with_unit(value, kSizeUnits), accept, help, "SIZE");
 }
 
 void CommandLine::add_choice(const std::string& flag, std::string& value,
                              const std::vector<std::string>& choices, const std::string& help) {
-    app_.add_option(flag, value, help)
+    app_->add_option(flag, value, help)
         ->check(CLI::IsMember(choices))
         ->capture_default_str()
         ->group(group_);
 }
 
 void CommandLine::add_switch(const std::string& flag, bool& value, const std::string& help) {
-    app_.add_flag(flag, value, help)->group(group_);
+    app_->add_flag(flag, value, help)->group(group_);
 }
 
 void CommandLine::add_listening_options(SharedOptions& options, std::uint16_t default_port) {
@@ -200,11 +224,14 @@ void CommandLine::add_connector_threads(unsigned& threads) {
 }
 
 std::optional<int> CommandLine::parse(int argc, char** argv) {
+    app_->set_help_flag("-h,--help", "Print this and end")->group("Help");
+    app_->set_version_flag("--version", program_ + " " + WAITBENCH_VERSION, "Print the version")
+        ->group("Help");
     try {
-        app_.parse(argc, argv);
+        app_->parse(argc, argv);
     } catch (const CLI::ParseError& stop) {
         if (stop.get_exit_code() == 0) {
-            return app_.exit(stop);
+            return app_->exit(stop);
         }
         std::cerr << program_ << ": " << one_line(stop.what()) << " (see --help)\n";
         return 2;

@@ -1,16 +1,22 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/http/context.hpp"
 #include "common/net/control.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace common {
 
@@ -39,15 +45,15 @@ struct SharedOptions {
 class CommandLine {
   public:
     CommandLine(std::string program, std::string description);
+    ~CommandLine();
 
     /// A number within bounds.
     template <class Number>
     void add_number(const std::string& flag, Number& value, Number low, Number high,
                     const std::string& help) {
-        app_.add_option(flag, value, help)
-            ->check(CLI::Range(low, high))
-            ->capture_default_str()
-            ->group(group_);
+        add_whole_number(
+            flag, value, low, high,
+            [&value](std::uint64_t number) { value = static_cast<Number>(number); }, help);
     }
     void add_duration(const std::string& flag, std::chrono::milliseconds& value,
                       const std::string& help);
@@ -57,7 +63,8 @@ class CommandLine {
     void add_switch(const std::string& flag, bool& value, const std::string& help);
     /// Any text that `accept` takes; it returns what is wrong with it, or nothing.
     void add_text(const std::string& flag, const std::string& default_text,
-                  std::function<std::string(const std::string&)> accept, const std::string& help);
+                  std::function<std::string(const std::string&)> accept, const std::string& help,
+                  const std::string& type = "TEXT");
 
     void add_listening_options(SharedOptions& options, std::uint16_t default_port);
     void add_shared_options(SharedOptions& options, std::uint16_t default_port);
@@ -74,10 +81,14 @@ class CommandLine {
     net::ControlOptions control_options(const SharedOptions& options) const;
 
   private:
+    void add_whole_number(const std::string& flag, std::uint64_t default_number, std::uint64_t low,
+                          std::uint64_t high, std::function<void(std::uint64_t)> take,
+                          const std::string& help);
+
     std::string program_;
-    std::string group_ = "This model";
+    std::string group_ = "This program";
     std::string log_level_ = "info";
-    CLI::App app_;
+    std::unique_ptr<CLI::App> app_;
 };
 
 }  // namespace common
