@@ -68,5 +68,14 @@ inline constexpr std::size_t kReservedMappings = 2'000;
 inline constexpr std::size_t kEventBatch = 256;
 /// A carrier without work ends after this time.
 inline constexpr std::chrono::milliseconds kSpareIdle = 5s;
+/// Places where pinned fibers block that --trace-pinned logs, and stack frames of each.
+inline constexpr std::size_t kTracedPlaces = 100;
+inline constexpr std::size_t kTracedFrames = 48;
+
+// The growing pool (servers/sync_over_async): .NET's figures.
+/// A pool thread that found no work for so long ends.
+inline constexpr std::chrono::milliseconds kIdleThreadTimeout = 20s;
+/// One completion item works off events for so long before it lines up again.
+inline constexpr std::chrono::milliseconds kCompletionQuantum = 15ms;
 
 }  // namespace common::limits

@@ -1,6 +1,7 @@
 #include "stackful/runtime/carrier.hpp"
 
 #include "stackful/runtime/carriers.hpp"
+#include "stackful/runtime/overflow.hpp"
 #include "stackful/runtime/runtime.hpp"
 #include "stackful/runtime/scheduler.hpp"
 
@@ -16,6 +17,7 @@ thread_local Carrier* this_carrier = nullptr;
 }
 
 void Carrier::run() {
+    const SignalStack signal_stack;
     this_carrier = this;
     while (scheduler_ != nullptr || carriers_.adopt(*this)) {
         if (Fiber* fiber = scheduler_->next()) {

@@ -82,7 +82,7 @@ bool Carriers::adopt(Carrier& carrier) {
 bool Carriers::wait_as_spare(Carrier& carrier, std::unique_lock<std::mutex>& lock) {
     spares_.push_back(&carrier);
     // By the system's clock: thread sanitizer does not know a condition's wait by the steady one.
-    const auto deadline = std::chrono::system_clock::now() + common::limits::kSpareIdle;
+    const auto deadline = std::chrono::system_clock::now() + runtime_.options().spare_idle;
     carrier.wanted_.wait_until(lock, deadline,
                                [&] { return carrier.is_expected_ || runtime_.is_stopping(); });
     if (!carrier.is_expected_) {

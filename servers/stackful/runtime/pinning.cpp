@@ -1,11 +1,16 @@
 #include "stackful/runtime/pinning.hpp"
 
 #include "stackful/runtime/runtime.hpp"
+#include "stackful/runtime/trace.hpp"
 
 namespace stackful::runtime {
 
 PinnedWait::PinnedWait(Fiber& fiber) : fiber_(fiber) {
-    fiber_.home->runtime().pinned_wait_begins();
+    Runtime& runtime = fiber_.home->runtime();
+    runtime.pinned_wait_begins();
+    if (runtime.options().trace_pinned) {
+        trace_pinned_wait();
+    }
     give_up_scheduler();
 }
 

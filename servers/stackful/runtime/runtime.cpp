@@ -7,8 +7,10 @@
 #include <system_error>
 #include <thread>
 
+#include "stackful/runtime/overflow.hpp"
 #include "stackful/runtime/pinning.hpp"
 #include "stackful/runtime/system.hpp"
+#include "stackful/runtime/trace.hpp"
 
 namespace stackful::runtime {
 namespace {
@@ -47,6 +49,10 @@ Runtime::~Runtime() {
 }
 
 void Runtime::start() {
+    report_overflows(stacks_.stack_bytes());
+    if (options_.trace_pinned) {
+        prepare_trace();
+    }
     carriers_.start();
 }
 

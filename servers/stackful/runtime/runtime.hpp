@@ -26,6 +26,8 @@ struct Options {
     bool trace_pinned = false;
     std::size_t stack_bytes = common::limits::kStackBytes;
     Guard guard = Guard::automatic;
+    /// How long a carrier without work stays.
+    std::chrono::milliseconds spare_idle = common::limits::kSpareIdle;
     /// How often fibers whose deadline has passed are woken.
     std::chrono::milliseconds sweep_interval = common::limits::kSweepInterval;
 };
