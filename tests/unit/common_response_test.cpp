@@ -82,7 +82,7 @@ TEST(ResponseHead, OfAHeadRequestKeepsTheLength) {
 
 TEST(ResponseHead, CarriesAllowAndAppends) {
     std::string bytes = "before";
-    common::http::append_response(bytes, {.status = 405, .allow = "GET, HEAD"}, {});
+    common::http::append_response(bytes, {.status = 405, .body = {}, .allow = "GET, HEAD"}, {});
     ASSERT_TRUE(bytes.starts_with("before"));
     EXPECT_EQ(parsed(bytes.substr(6))[beast_http::field::allow], "GET, HEAD");
 }
