@@ -186,7 +186,7 @@ int list() {
         for (const Row& row : experiment.rows) {
             std::string command;
             for (const auto& word : row.command) {
-                command += " " + word;
+                command.append(" ").append(word);
             }
             std::printf("  %-22s%s%s\n", row.id.c_str(), command.c_str(),
                         row.cold ? ", from a cold start" : "");

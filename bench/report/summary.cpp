@@ -99,6 +99,12 @@ Summary summarize(const Experiment& experiment, const std::vector<Run>& runs, do
         }
         summary.rows.push_back(std::move(one));
     }
+    for (const Run& run : runs) {
+        if (run.measured) {
+            summary.disturbance =
+                std::max(summary.disturbance, run.other_cpu_s / run.duration_s / cpus);
+        }
+    }
     return summary;
 }
 

@@ -30,6 +30,8 @@ struct Summary {
     double arithmetic_ceiling = 0;
     double machine_ceiling = 0;  ///< 0 when no raw row was measured.
     std::string machine_ceiling_row;
+    /// The largest share of the CPUs that other processes, or other machines, used in a run.
+    double disturbance = 0;
     std::vector<RowSummary> rows;
 };
 

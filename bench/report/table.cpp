@@ -11,9 +11,11 @@
 namespace bench::report {
 namespace {
 
-constexpr std::size_t kWidth = 119;
+constexpr std::size_t kWidth = 118;
+/// Above this share of the CPUs used by others the report says so.
+constexpr double kDisturbed = 0.1;
 constexpr std::size_t kLabelWidth = 48;
-constexpr std::size_t kWidths[] = {7, 8, 8, 8, 8, 8, 16, 8};
+constexpr std::size_t kWidths[] = {7, 8, 8, 9, 8, 8, 13, 9};
 
 /// Characters on the screen: UTF-8's continuation bytes take no room.
 std::size_t columns(const std::string& text) {
@@ -63,14 +65,15 @@ std::string percent(double share) {
 }
 
 std::string label(const RowSummary& summary) {
-    std::string text = summary.problems.empty() ? "" : "! ";
+    std::string text;
     for (const auto& word : summary.row.command) {
-        text += word.starts_with("server_") ? word.substr(7) : " " + word;
+        text.append(text.empty() ? "" : " ").append(word);
     }
-    if (text.starts_with(" ")) {
-        text.erase(0, 1);
+    if (text.starts_with("server_")) {
+        text.erase(0, 7);
     }
-    return summary.row.cold ? text + " (cold start)" : text;
+    text.append(summary.row.cold ? " (cold start)" : "");
+    return summary.problems.empty() ? text : text.insert(0, "! ");
 }
 
 std::string measured_line(const RowSummary& row, const Summary& summary) {
@@ -187,7 +190,7 @@ std::string with_commas(double value, int decimals) {
     const std::size_t point = std::min(text.find('.'), text.size());
     const std::size_t first = text.starts_with('-') ? 1 : 0;
     for (std::size_t i = point; i > first + 3; i -= 3) {
-        text.insert(i - 3, ",");
+        text.insert(i - 3, 1, ',');
     }
     return text;
 }
@@ -197,7 +200,8 @@ std::string table(const Experiment& experiment, const Summary& summary, bool pub
     std::string text = wrap(experiment.title + ".");
     text += wrap(with_commas(load.connections) + " connections, wrk with " +
                  std::to_string(load.threads) + (load.threads == 1 ? " thread" : " threads") +
-                 "; median of " + std::to_string(load.runs) + " runs of " +
+                 "; median of " + std::to_string(load.runs) +
+                 (load.runs == 1 ? " run of " : " runs of ") +
                  with_commas(std::chrono::duration<double>(load.duration).count()) + " s on " +
                  std::to_string(summary.cpus) +
                  " CPUs shared with wrk and the stub. Indented: as published, on " +
@@ -214,6 +218,11 @@ std::string table(const Experiment& experiment, const Summary& summary, bool pub
         }
     }
     text += rule();
+    if (summary.disturbance > kDisturbed) {
+        text += wrap("The machine was not idle: something else used up to " +
+                     percent(summary.disturbance) +
+                     " of its CPUs during a run, so rates are too low; CPU µs suffer less.");
+    }
     text += problems(summary);
     for (const RowSummary& row : summary.rows) {
         text += silence(experiment, row, summary.cpus);

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -61,6 +62,18 @@ std::uint64_t context_switches(pid_t pid) {
         sum += field(text, "voluntary_ctxt_switches") + field(text, "nonvoluntary_ctxt_switches");
     }
     return sum;
+}
+
+double parse_busy_cpu_s(const std::string& proc_stat, double ticks_per_s) {
+    std::istringstream line(proc_stat);
+    std::string name;
+    double user = 0, nice = 0, system = 0, idle = 0, io_wait = 0, irq = 0, soft_irq = 0, steal = 0;
+    line >> name >> user >> nice >> system >> idle >> io_wait >> irq >> soft_irq >> steal;
+    return (user + nice + system + irq + soft_irq + steal) / ticks_per_s;
+}
+
+double busy_cpu_s() {
+    return parse_busy_cpu_s(contents("/proc/stat"), static_cast<double>(sysconf(_SC_CLK_TCK)));
 }
 
 int usable_cpus() {
