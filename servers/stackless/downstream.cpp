@@ -23,6 +23,15 @@ std::string to_text(const asio::ip::tcp::endpoint& endpoint) {
 
 }  // namespace
 
+/// A connection, and the buffer that it keeps from one call to the next.
+struct Downstream::Connection {
+    explicit Connection(Executor executor) : socket(executor) {}
+
+    Socket socket;
+    boost::beast::flat_buffer buffer{common::limits::kDownstreamHeaderBytes +
+                                     common::limits::kReceiveBytes};
+};
+
 /// One call's connection and its one deadline.
 class Downstream::Call final : public Expiring {
   public:
@@ -30,9 +39,9 @@ class Downstream::Call final : public Expiring {
 
     Instant deadline() const override { return deadline_; }
     void cancel() override {
-        if (socket != nullptr) {
+        if (connection != nullptr) {
             error_code ignored;
-            socket->cancel(ignored);
+            connection->socket.cancel(ignored);
         }
     }
     /// What a wait that was woken and found its socket empty has failed of.
@@ -40,7 +49,7 @@ class Downstream::Call final : public Expiring {
         return loop_.abandoned() ? asio::error::operation_aborted : asio::error::timed_out;
     }
 
-    std::unique_ptr<Socket> socket;
+    std::unique_ptr<Connection> connection;
 
   private:
     Loop& loop_;
@@ -54,14 +63,16 @@ Downstream::Downstream(Loop& loop, asio::ip::tcp::endpoint endpoint,
       timeout_(timeout),
       request_(http::downstream_request(to_text(endpoint))) {}
 
+Downstream::~Downstream() = default;
+
 // [downstream]
 Awaitable<common::app::DownstreamResult> Downstream::get() {
     Call call(loop_, Clock::now() + timeout_);
-    call.socket = take_idle();
-    const bool kept = call.socket != nullptr;
+    call.connection = take_idle();
+    const bool kept = call.connection != nullptr;
     for (bool retried = false;; retried = true) {
         Exchange outcome;
-        if (call.socket == nullptr) {
+        if (call.connection == nullptr) {
             outcome.error = co_await connect(call);
         }
         if (!outcome.error) {
@@ -73,20 +84,17 @@ Awaitable<common::app::DownstreamResult> Downstream::get() {
         if (retried || !http::may_retry(outcome.error, kept, outcome.received_bytes)) {
             co_return http::failure_of(outcome.error);
         }
-        call.socket.reset();
+        call.connection.reset();
     }
 }
 
 Awaitable<Downstream::Exchange> Downstream::exchange(Call& call) {
     Exchange outcome;
-    Socket& socket = *call.socket;
-    std::tie(outcome.error, std::ignore) =
-        co_await asio::async_write(socket, asio::buffer(request_), kErrorAsValue);
+    auto& [socket, buffer] = *call.connection;
+    outcome.error = co_await send(socket);
     if (outcome.error) {
         co_return outcome;
     }
-    boost::beast::flat_buffer buffer(common::limits::kDownstreamHeaderBytes +
-                                     common::limits::kReceiveBytes);
     http::ResponseParser parser;
     std::tie(outcome.error, outcome.received_bytes) =
         co_await boost::beast::http::async_read(socket, buffer, parser, kErrorAsValue);
@@ -99,7 +107,7 @@ Awaitable<Downstream::Exchange> Downstream::exchange(Call& call) {
     outcome.received_bytes += buffer.size();
     if (!outcome.error) {
         if (parser.keep_alive() && buffer.size() == 0) {
-            keep(std::move(call.socket));
+            keep(std::move(call.connection));
         }
         outcome.result = std::move(parser).result();
     }
@@ -107,39 +115,51 @@ Awaitable<Downstream::Exchange> Downstream::exchange(Call& call) {
 }
 // [/downstream]
 
+/// The request fits nearly always into the empty send buffer, so it leaves without a wait.
+Awaitable<error_code> Downstream::send(Socket& socket) {
+    error_code error;
+    const std::size_t sent = asio::write(socket, asio::buffer(request_), error);
+    if (error == asio::error::would_block) {
+        std::tie(error, std::ignore) =
+            co_await asio::async_write(socket, asio::buffer(request_) + sent, kErrorAsValue);
+    }
+    co_return error;
+}
+
 Awaitable<error_code> Downstream::connect(Call& call) {
     if (loop_.abandoned()) {
         co_return asio::error::operation_aborted;
     }
-    call.socket = std::make_unique<Socket>(loop_.executor());
-    auto [error] = co_await call.socket->async_connect(endpoint_, kErrorAsValue);
+    call.connection = std::make_unique<Connection>(loop_.executor());
+    Socket& socket = call.connection->socket;
+    auto [error] = co_await socket.async_connect(endpoint_, kErrorAsValue);
     if (error == asio::error::operation_aborted) {
-        call.socket->remote_endpoint(error);  // succeeds if the connection stands after all
+        socket.remote_endpoint(error);  // succeeds if the connection stands after all
         if (error) {
             error = call.failure();
         }
     }
     if (!error) {
-        call.socket->set_option(asio::ip::tcp::no_delay(true), error);
-        call.socket->non_blocking(true, error);
+        socket.set_option(asio::ip::tcp::no_delay(true), error);
+        socket.non_blocking(true, error);
     }
     co_return error;
 }
 
-std::unique_ptr<Socket> Downstream::take_idle() {
+std::unique_ptr<Downstream::Connection> Downstream::take_idle() {
     while (!idle_.empty()) {
-        std::unique_ptr<Socket> socket = std::move(idle_.back());
+        std::unique_ptr<Connection> connection = std::move(idle_.back());
         idle_.pop_back();
-        if (common::net::is_quiet(socket->native_handle())) {
-            return socket;
+        if (common::net::is_quiet(connection->socket.native_handle())) {
+            return connection;
         }
     }
     return nullptr;
 }
 
-void Downstream::keep(std::unique_ptr<Socket> socket) {
+void Downstream::keep(std::unique_ptr<Connection> connection) {
     if (idle_.size() < common::limits::kIdleDownstreamConnections) {
-        idle_.push_back(std::move(socket));
+        idle_.push_back(std::move(connection));
     }
 }
 

@@ -31,7 +31,8 @@ class Session final : public Expiring {
   private:
     Awaitable<> handle(app::Call call);
     Awaitable<error_code> receive();
-    Awaitable<error_code> send();
+    error_code send_now();
+    Awaitable<error_code> send_later();
 
     Place& place_;
     net::Accepted accepted_;
@@ -57,7 +58,10 @@ Awaitable<> Session::run() {
                 error = co_await receive();
                 break;
             case Step::send:
-                error = co_await send();
+                error = send_now();  // nearly every answer leaves without a wait
+                if (error == asio::error::would_block) {
+                    error = co_await send_later();
+                }
                 break;
             case Step::shut_down:
                 socket_.shutdown(Socket::shutdown_send, error);
@@ -98,18 +102,19 @@ Awaitable<error_code> Session::receive() {
     co_return error;
 }
 
-Awaitable<error_code> Session::send() {
-    auto [error, bytes] =
-        co_await socket_.async_write_some(asio::buffer(connection_.unsent()), kErrorAsValue);
-    if (error == asio::error::operation_aborted) {
-        bytes = socket_.write_some(asio::buffer(connection_.unsent()), error);
-        if (error == asio::error::would_block) {
-            connection_.nothing_came();
-            co_return error_code();
-        }
-    }
-    if (!error) {
-        connection_.sent(bytes);
+error_code Session::send_now() {
+    error_code error;
+    connection_.sent(socket_.write_some(asio::buffer(connection_.unsent()), error));
+    return error;
+}
+
+/// Waits until the socket takes more, or the sweep says that this lasts too long.
+Awaitable<error_code> Session::send_later() {
+    co_await socket_.async_wait(Socket::wait_write, kErrorAsValue);
+    error_code error = send_now();
+    if (error == asio::error::would_block) {
+        connection_.nothing_came();
+        error = {};
     }
     co_return error;
 }
