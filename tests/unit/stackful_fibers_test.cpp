@@ -16,7 +16,7 @@ using stackful_test::Running;
 namespace {
 
 #if defined(__SANITIZE_THREAD__)
-constexpr std::size_t kMany = 1'000;
+constexpr std::size_t kMany = 500;
 #else
 constexpr std::size_t kMany = 20'000;
 #endif

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -43,16 +44,21 @@ TEST(Stacks, AreWritableAndUsedAgain) {
 
 TEST(Stacks, ReturnedBeyondTheWarmOnesGiveTheirMemoryBack) {
     StackPool pool(16 * 1024, Guard::automatic);
+    constexpr std::size_t kMost =
+        common::limits::kWarmStacks + common::limits::kStacksTrimmedAtOnce;
     std::vector<Stack> stacks;
-    for (std::size_t i = 0; i < common::limits::kWarmStacks + 10; ++i) {
+    for (std::size_t i = 0; i < 2 * kMost; ++i) {
         stacks.push_back(pool.take().value());
         stacks.back().base[0] = std::byte{1};
     }
     for (const Stack& stack : stacks) {
         pool.give_back(stack);
     }
-    EXPECT_EQ(stacks.front().base[0], std::byte{1});
-    EXPECT_EQ(stacks.back().base[0], std::byte{0});
+    const auto warm = std::count_if(stacks.begin(), stacks.end(), [](const Stack& stack) {
+        return stack.base[0] == std::byte{1};
+    });
+    EXPECT_LE(static_cast<std::size_t>(warm), kMost);
+    EXPECT_GE(static_cast<std::size_t>(warm), common::limits::kWarmStacks);
 }
 
 TEST(Stacks, LightGuardsSplitNoMapping) {

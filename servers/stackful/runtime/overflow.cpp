@@ -12,6 +12,11 @@
 namespace stackful::runtime {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitizerReports = true;
+#else
+constexpr bool kSanitizerReports = false;
+#endif
 constexpr std::size_t kSignalStackBytes = 64 * 1024;
 
 // Written before the handler is installed; a handler must not format.
@@ -34,8 +39,10 @@ void on_fault(int signal, siginfo_t* info, void*) {
 
 }  // namespace
 
-void report_overflows([[maybe_unused]] std::size_t stack_bytes) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void report_overflows(std::size_t stack_bytes) {
+    if (kSanitizerReports) {
+        return;
+    }
     static std::once_flag once;
     std::call_once(once, [stack_bytes] {
         std::snprintf(message, sizeof message,
@@ -47,15 +54,15 @@ void report_overflows([[maybe_unused]] std::size_t stack_bytes) {
         ::sigaction(SIGSEGV, &action, nullptr);
         ::sigaction(SIGBUS, &action, nullptr);
     });
-#endif
 }
 
 SignalStack::SignalStack() {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (kSanitizerReports) {
+        return;
+    }
     memory_ = std::make_unique<std::byte[]>(kSignalStackBytes);
     const stack_t stack{.ss_sp = memory_.get(), .ss_flags = 0, .ss_size = kSignalStackBytes};
     ::sigaltstack(&stack, nullptr);
-#endif
 }
 
 SignalStack::~SignalStack() {

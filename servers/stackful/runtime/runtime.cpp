@@ -18,6 +18,16 @@ namespace {
 /// How often stop() looks whether the last fiber has ended.
 constexpr std::chrono::milliseconds kEndPoll{1};
 
+std::size_t task_limit(std::size_t max_fibers) {
+#if defined(__SANITIZE_THREAD__)
+    const std::size_t most = common::limits::kTasksUnderThreadSanitizer;
+#else
+    const std::size_t most = common::limits::kTasksInFlight;
+#endif
+    // Connections must find stacks beside the tasks.
+    return std::min(most, max_fibers / 4 * 3);
+}
+
 std::size_t fiber_limit(const StackPool& stacks) {
 #if defined(__SANITIZE_THREAD__)
     return std::min(stacks.capacity(), common::limits::kFibersUnderThreadSanitizer);
@@ -32,8 +42,7 @@ Runtime::Runtime(const Options& options)
     : options_(options),
       stacks_(options.stack_bytes, options.guard),
       max_fibers_(fiber_limit(stacks_)),
-      // Connections must find stacks beside the tasks.
-      task_slots_(std::min(common::limits::kTasksInFlight, max_fibers_ / 4 * 3)),
+      task_slots_(task_limit(max_fibers_)),
       carriers_(*this),
       abandon_event_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
     if (abandon_event_ < 0) {

@@ -31,7 +31,7 @@ class StackPool {
 
     /// Nothing when the kernel gives no more memory or mappings: never a stack without a guard.
     std::optional<Stack> take();
-    /// The memory goes back to the kernel when enough warm stacks lie here already.
+    /// When many warm stacks lie here already, the oldest give their memory back to the kernel.
     void give_back(Stack stack);
 
     Guard guard() const { return guard_; }
@@ -43,14 +43,13 @@ class StackPool {
     std::size_t capacity() const;
 
   private:
-    std::optional<Stack> cut();
-    bool map_slab();
+    bool add_slab();
+    std::size_t slab_bytes() const;
 
     const std::size_t stack_bytes_;
     const Guard guard_;
     std::mutex mutex_;
     std::vector<std::byte*> slabs_;
-    std::size_t cut_from_last_slab_ = 0;
     std::vector<Stack> warm_;
     std::vector<Stack> cold_;
 };
