@@ -44,6 +44,8 @@ inline constexpr std::size_t kIdleDownstreamConnections = 4096;
 
 /// CPU time that GET /cpu is calibrated to.
 inline constexpr std::chrono::milliseconds kCpuWork = 20ms;
+/// How often a request that needs the calibration looks whether it is done.
+inline constexpr std::chrono::milliseconds kCalibrationPoll = 5ms;
 
 // The fiber runtime (servers/stackful/runtime).
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -2,6 +2,7 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/beast/http/error.hpp>
+#include <sstream>
 
 #include "common/limits.hpp"
 
@@ -51,8 +52,10 @@ bool may_retry(const boost::system::error_code& error, bool kept, std::size_t re
     return kept && received_bytes == 0 && failure_of(error) == DownstreamFailure::lost;
 }
 
-std::string downstream_request(std::string_view host) {
-    return "GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n";
+std::string downstream_request(const boost::asio::ip::tcp::endpoint& downstream) {
+    std::ostringstream text;
+    text << "GET / HTTP/1.1\r\nHost: " << downstream << "\r\n\r\n";
+    return std::move(text).str();
 }
 
 }  // namespace common::http

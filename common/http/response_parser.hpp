@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <string>
 
@@ -45,6 +46,6 @@ app::DownstreamFailure failure_of(const boost::system::error_code& error);
 bool may_retry(const boost::system::error_code& error, bool kept, std::size_t received_bytes);
 
 /// The request that every model sends to the downstream.
-std::string downstream_request(std::string_view host);
+std::string downstream_request(const boost::asio::ip::tcp::endpoint& downstream);
 
 }  // namespace common::http

@@ -2,7 +2,6 @@
 
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
-#include <sstream>
 
 #include "common/http/response_parser.hpp"
 #include "common/limits.hpp"
@@ -13,20 +12,8 @@ namespace asio = boost::asio;
 namespace http = common::http;
 using boost::system::error_code;
 
-namespace {
-
-std::string to_text(const asio::ip::tcp::endpoint& endpoint) {
-    std::ostringstream text;
-    text << endpoint;
-    return text.str();
-}
-
-}  // namespace
-
 Downstream::Downstream(asio::ip::tcp::endpoint endpoint, std::chrono::milliseconds timeout)
-    : endpoint_(endpoint),
-      timeout_(timeout),
-      request_(http::downstream_request(to_text(endpoint))) {}
+    : endpoint_(endpoint), timeout_(timeout), request_(http::downstream_request(endpoint)) {}
 
 // [downstream]
 common::app::DownstreamResult Downstream::get() {

@@ -9,9 +9,6 @@ namespace {
 
 using namespace common;
 
-/// How often a request looks whether the calibration of /cpu is done.
-constexpr std::chrono::milliseconds kCalibrationPoll{5};
-
 struct Handlers {
     Downstream& downstream;
     http::Context& context;
@@ -46,7 +43,7 @@ struct Handlers {
     app::Answer operator()(const app::Cpu& call) {
         std::uint64_t iterations = call.iterations.value_or(0);
         while (iterations == 0 && (iterations = context.cpu_work_size.iterations()) == 0) {
-            waiting::sleep_for(kCalibrationPoll);
+            waiting::sleep_for(limits::kCalibrationPoll);
         }
         return app::digested(iterations, app::digest_chain(iterations));
     }

@@ -3,7 +3,6 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/read.hpp>
-#include <sstream>
 
 #include "common/http/response_parser.hpp"
 #include "common/limits.hpp"
@@ -12,16 +11,6 @@
 namespace stackless {
 
 namespace http = common::http;
-
-namespace {
-
-std::string to_text(const asio::ip::tcp::endpoint& endpoint) {
-    std::ostringstream text;
-    text << endpoint;
-    return text.str();
-}
-
-}  // namespace
 
 /// A connection, and the buffer that it keeps from one call to the next.
 struct Downstream::Connection {
@@ -61,7 +50,7 @@ Downstream::Downstream(Loop& loop, asio::ip::tcp::endpoint endpoint,
     : loop_(loop),
       endpoint_(endpoint),
       timeout_(timeout),
-      request_(http::downstream_request(to_text(endpoint))) {}
+      request_(http::downstream_request(endpoint)) {}
 
 Downstream::~Downstream() = default;
 

@@ -7,9 +7,6 @@ namespace {
 
 using namespace common;
 
-/// How often a request looks whether the calibration of /cpu is done.
-constexpr std::chrono::milliseconds kCalibrationPoll{5};
-
 /// Wrong on purpose: a coroutine shares its thread with all the others of its loop, so while it
 /// sleeps here no connection of this loop is read, answered or expired. With one loop a CPU that is
 /// CPUs / duration requests a second, however many connections there are.
@@ -40,7 +37,7 @@ Awaitable<app::Answer> run(app::Cpu call, Place& place) {
     auto& size = place.loop.context().cpu_work_size;
     std::uint64_t iterations = call.iterations.value_or(0);
     while (iterations == 0 && (iterations = size.iterations()) == 0) {
-        co_await place.loop.sleep_for(kCalibrationPoll);
+        co_await place.loop.sleep_for(limits::kCalibrationPoll);
     }
     co_return app::digested(iterations, app::digest_chain(iterations));
 }

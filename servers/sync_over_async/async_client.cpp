@@ -6,7 +6,6 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/read.hpp>
 #include <optional>
-#include <sstream>
 
 #include "common/http/response_parser.hpp"
 #include "common/limits.hpp"
@@ -15,16 +14,6 @@
 namespace sync_over_async {
 
 namespace http = common::http;
-
-namespace {
-
-std::string to_text(const asio::ip::tcp::endpoint& endpoint) {
-    std::ostringstream text;
-    text << endpoint;
-    return text.str();
-}
-
-}  // namespace
 
 /// One GET: connect, send, receive, each as far as the socket goes.
 class AsyncClient::Call final : public Operation, public std::enable_shared_from_this<Call> {
@@ -181,7 +170,7 @@ AsyncClient::AsyncClient(Completions& completions, asio::ip::tcp::endpoint endpo
     : completions_(completions),
       endpoint_(endpoint),
       timeout_(timeout),
-      request_(http::downstream_request(to_text(endpoint))) {}
+      request_(http::downstream_request(endpoint)) {}
 
 AsyncClient::~AsyncClient() = default;
 

@@ -7,9 +7,6 @@ namespace {
 
 using namespace common;
 
-/// How often a request looks whether the calibration of /cpu is done.
-constexpr std::chrono::milliseconds kCalibrationPoll{5};
-
 /// A plain blocking call tells the pool nothing, so no thread is added for it.
 void block_for(app::Milliseconds duration) {
     std::this_thread::sleep_for(duration);
@@ -41,7 +38,7 @@ struct Handlers {
     app::Answer operator()(const app::Cpu& call) {
         std::uint64_t iterations = call.iterations.value_or(0);
         while (iterations == 0 && (iterations = place.context.cpu_work_size.iterations()) == 0) {
-            place.pool.block_on(place.completions.sleep_for(kCalibrationPoll));
+            place.pool.block_on(place.completions.sleep_for(limits::kCalibrationPoll));
         }
         return app::digested(iterations, app::digest_chain(iterations));
     }
