@@ -34,7 +34,7 @@ struct Run {
     double median_threads = 0;
     double peak_rss_bytes = 0, median_rss_bytes = 0;
     double server_cpu_s = 0, stub_cpu_s = 0, wrk_cpu_s = 0;
-    double other_cpu_s = 0;  ///< What the rest of the machine used meanwhile.
+    double other_cpus = 0;  ///< CPUs that the rest of the machine kept busy meanwhile.
     std::uint64_t context_switches = 0;
     std::optional<Fairness> fairness;
     int exit_status = 0;

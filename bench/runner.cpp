@@ -140,6 +140,7 @@ void measure(const Experiment& experiment, const Row& row, const Places& places,
     const std::uint64_t switches = sample::context_switches(pid);
     const double server_cpu_s = sample::cpu_s(pid);
     const double stub_cpu_s = sample::cpu_s(stub.child.pid());
+    const auto start = Clock::now();
     const double busy_cpu_s = sample::busy_cpu_s();
     auto wrk =
         start_wrk(experiment.load, duration, server.port, row.path, places, run.files + "-wrk");
@@ -163,8 +164,9 @@ void measure(const Experiment& experiment, const Row& row, const Places& places,
     run.wrk_cpu_s = sample::cpu_s(wrk->pid());
     run.server_cpu_s = sample::cpu_s(pid) - server_cpu_s;
     run.stub_cpu_s = sample::cpu_s(stub.child.pid()) - stub_cpu_s;
-    run.other_cpu_s = std::max(
-        0.0, sample::busy_cpu_s() - busy_cpu_s - run.wrk_cpu_s - run.server_cpu_s - run.stub_cpu_s);
+    run.other_cpus = std::max(0.0, sample::busy_cpu_s() - busy_cpu_s - run.wrk_cpu_s -
+                                       run.server_cpu_s - run.stub_cpu_s) /
+                     std::chrono::duration<double>(Clock::now() - start).count();
     run.context_switches = sample::context_switches(pid) - switches;
     run.threads = static_cast<int>(threads.empty() ? 0 : std::ranges::max(threads));
     run.median_threads = statistics::median(threads);

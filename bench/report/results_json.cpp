@@ -39,7 +39,7 @@ json to_json(const Run& run, int connections) {
                    {"stub_cpu_s", run.stub_cpu_s},
                    {"wrk_cpu_s", run.wrk_cpu_s},
                    {"server_cpu_us_per_request", run.per_request(run.server_cpu_s) * 1e6},
-                   {"other_cpu_s", run.other_cpu_s},
+                   {"other_cpus", run.other_cpus},
                    {"context_switches", run.context_switches},
                    {"server_exit_status", run.exit_status}});
     if (run.fairness) {

@@ -101,8 +101,7 @@ Summary summarize(const Experiment& experiment, const std::vector<Run>& runs, do
     }
     for (const Run& run : runs) {
         if (run.measured) {
-            summary.disturbance =
-                std::max(summary.disturbance, run.other_cpu_s / run.duration_s / cpus);
+            summary.disturbance = std::max(summary.disturbance, run.other_cpus / cpus);
         }
     }
     return summary;
