@@ -14,6 +14,7 @@ class Sleep final : public Operation {
     Sleep(asio::io_context& io, std::chrono::milliseconds duration) : timer_(io, duration) {}
 
     std::future<void> future() { return promise_.get_future(); }
+    bool is_timer() const override { return true; }
     void wait(Woken woken) override { timer_.async_wait(std::move(woken)); }
     void cancel() override { timer_.cancel(); }
     error_code look() override { return {}; }
@@ -35,7 +36,7 @@ class Sleep final : public Operation {
 }  // namespace
 
 Completions::Completions(GrowingPool& pool, GrowingPool::Lane lane, std::chrono::milliseconds sweep)
-    : pool_(pool), lane_(lane), sweep_interval_(sweep) {
+    : pool_(pool), sweep_interval_(sweep), sockets_{lane} {
     schedule_sweep();
     thread_ = std::thread([this] { io_.run(); });
 }
@@ -68,60 +69,65 @@ void Completions::woken(const std::shared_ptr<Operation>& operation, error_code 
     if (error == asio::error::operation_aborted) {
         error = operation->look();
     }
+    Events& events = operation->is_timer() ? timers_ : sockets_;
     {
         const std::lock_guard lock(mutex_);
         waiting_.erase(waiting_.iterator_to(*operation));
-        events_.push_back({operation, error});
+        events.list.push_back({operation, error});
     }
-    queue_item();
+    queue_item(events);
 }
 
-void Completions::queue_item() {
+void Completions::queue_item(Events& events) {
     {
         const std::lock_guard lock(mutex_);
-        if (std::exchange(item_is_queued_, true)) {
+        if (std::exchange(events.item_is_queued, true)) {
             return;
         }
     }
-    pool_.push([this] { work_off(); }, lane_);
+    pool_.push([this, &events] { work_off(events); }, events.lane);
 }
 
 // [completions]
-void Completions::work_off() {
+void Completions::work_off(Events& events) {
     const Instant end = Clock::now() + common::limits::kCompletionQuantum;
     {
         const std::lock_guard lock(mutex_);
-        item_is_queued_ = false;
+        events.item_is_queued = false;
     }
     Event event;
-    if (!take(event)) {
+    if (!take(events, event)) {
         return;
     }
-    queue_item();  // so that a second thread may help with what is still in the list
+    queue_item(events);  // so that a second thread may help with what is still in the list
     do {
         event.operation->go_on(event.error);
         if (Clock::now() >= end) {
-            return queue_item();
+            return queue_item(events);
         }
-    } while (take(event));
+    } while (take(events, event));
 }
 // [/completions]
 
-bool Completions::take(Event& event) {
+bool Completions::take(Events& events, Event& event) {
     event = {};
     const std::lock_guard lock(mutex_);
-    if (events_.empty()) {
+    if (events.list.empty()) {
         return false;
     }
-    event = std::move(events_.front());
-    events_.pop_front();
+    event = std::move(events.list.front());
+    events.list.pop_front();
     return true;
 }
 
 std::future<void> Completions::sleep_for(std::chrono::milliseconds duration) {
     const auto sleep = std::make_shared<Sleep>(io_, duration);
     auto future = sleep->future();
-    await(sleep);
+    if (duration.count() == 0) {
+        sleep->go_on({});
+    } else {
+        await(sleep);
+    }
     return future;
 }
 
@@ -151,8 +157,10 @@ void Completions::abandon() {
     for (Operation& operation : waiting_) {
         operation.abandon();
     }
-    for (const Event& event : events_) {
-        event.operation->abandon();
+    for (const auto* events : {&sockets_, &timers_}) {
+        for (const Event& event : events->list) {
+            event.operation->abandon();
+        }
     }
 }
 

@@ -31,6 +31,7 @@ class Operation : public boost::intrusive::list_base_hook<> {
     virtual ~Operation() = default;
 
     virtual Instant deadline() const { return Instant::max(); }
+    virtual bool is_timer() const { return false; }
     /// Begins to wait; the loop calls `woken` once.
     virtual void wait(Woken woken) = 0;
     /// Ends the wait early. The loop's thread.
@@ -45,9 +46,11 @@ class Operation : public boost::intrusive::list_base_hook<> {
 
 /// One event loop that only waits. What follows a wait runs on the pool, as on Linux in .NET: the
 /// loop appends to one list of events and queues ONE item that works them off, behind whatever the
-/// pool has queued already.
+/// pool has queued already. Timers have a list and an item of their own, which goes ahead of all
+/// that is queued (and still needs a thread).
 class Completions {
   public:
+    /// `lane` is where the item for sockets queues.
     Completions(GrowingPool& pool, GrowingPool::Lane lane, std::chrono::milliseconds sweep);
     ~Completions();
     /// Stops and joins the loop.
@@ -57,7 +60,7 @@ class Completions {
 
     /// Any thread: waits for the operation and then lets the pool go on with it.
     void await(const std::shared_ptr<Operation>& operation);
-    /// A future that is ready after `duration`. Any thread.
+    /// A future that is ready after `duration`, at once if that is zero. Any thread.
     std::future<void> sleep_for(std::chrono::milliseconds duration);
 
     asio::io_context& io() { return io_; }
@@ -67,23 +70,28 @@ class Completions {
         std::shared_ptr<Operation> operation;
         error_code error;
     };
+    /// What the pool has yet to go on with, and the one item that does it.
+    struct Events {
+        const GrowingPool::Lane lane;
+        std::deque<Event> list{};
+        bool item_is_queued = false;
+    };
 
     void woken(const std::shared_ptr<Operation>& operation, error_code error);
-    void queue_item();
-    void work_off();
-    bool take(Event& event);
+    void queue_item(Events& events);
+    void work_off(Events& events);
+    bool take(Events& events, Event& event);
     void schedule_sweep();
     void sweep();
 
     GrowingPool& pool_;
-    const GrowingPool::Lane lane_;
     const std::chrono::milliseconds sweep_interval_;
     asio::io_context io_{1};
     asio::steady_timer sweep_timer_{io_};
     std::mutex mutex_;
     boost::intrusive::list<Operation> waiting_;
-    std::deque<Event> events_;
-    bool item_is_queued_ = false;
+    Events sockets_;
+    Events timers_{GrowingPool::Lane::priority};
     bool abandoned_ = false;
     std::thread thread_;
 };

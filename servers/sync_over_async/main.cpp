@@ -1,3 +1,6 @@
+#include <charconv>
+#include <optional>
+
 #include "common/net/socket.hpp"
 #include "common/options.hpp"
 #include "sync_over_async/server.hpp"
@@ -6,6 +9,9 @@ using namespace common;
 using sync_over_async::Injection;
 
 namespace {
+
+// What .NET defaults to; the count of a 16-bit field there.
+constexpr unsigned kMostThreads = 32'767;
 
 /// dotnet, none or fixed:DURATION; returns what is wrong with the text.
 std::string accept_injection(const std::string& text,
@@ -21,6 +27,17 @@ std::string accept_injection(const std::string& text,
     return text == "none" || text == "dotnet" ? "" : "must be dotnet, none or fixed:DURATION";
 }
 
+std::string accept_threads(const std::string& text, std::optional<unsigned>& threads) {
+    unsigned number = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (status != std::errc() || end != text.data() + text.size() || number < 1 ||
+        number > kMostThreads) {
+        return "must be a whole number from 1 to " + std::to_string(kMostThreads);
+    }
+    threads = number;
+    return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -30,7 +47,7 @@ int main(int argc, char** argv) {
     sync_over_async::ServerOptions server_options;
     auto& injection = server_options.injection;
     injection.cpus = net::usable_cpus();
-    injection.min_threads = 0;
+    std::optional<unsigned> min_threads;
     std::string completions = "fifo";
     line.add_text(
         "--injection", "dotnet",
@@ -40,17 +57,17 @@ int main(int argc, char** argv) {
                     "Where completions queue: behind the waiting requests, or ahead");
     line.add_number("--assume-cpus", injection.cpus, 1u, 1024u,
                     "CPUs that the growth reckons with");
-    line.add_number("--min-threads", injection.min_threads, 0u, 32'767u,
-                    "Threads started without delay; 0 means as many as CPUs are assumed");
-    line.add_number("--max-threads", injection.max_threads, 1u, 32'767u, "Never more threads");
+    line.add_text(
+        "--min-threads", "CPUs",
+        [&](const std::string& text) { return accept_threads(text, min_threads); },
+        "Threads that start without delay", "NUMBER");
+    line.add_number("--max-threads", injection.max_threads, 1u, kMostThreads, "Never more threads");
     line.add_connector_threads(server_options.connector_threads);
     line.add_shared_options(options, 8083);
     if (const auto status = line.parse(argc, argv)) {
         return *status;
     }
-    if (injection.min_threads == 0) {
-        injection.min_threads = injection.cpus;
-    }
+    injection.min_threads = min_threads.value_or(injection.cpus);
     server_options.completions = completions == "priority"
                                      ? sync_over_async::GrowingPool::Lane::priority
                                      : sync_over_async::GrowingPool::Lane::ordinary;

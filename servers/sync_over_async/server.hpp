@@ -32,7 +32,6 @@ class Server final : public common::net::FrontEnd, public common::http::Executor
     void append_metrics(std::string& text) const;
 
   private:
-
     GrowingPool pool_;
     Completions completions_;
     AsyncClient client_;
