@@ -114,7 +114,8 @@ TEST(Header, MalformedLinesAre400) {
                                "Host: test\r\nX: \x7f\r\n"}) {
         expect_refused("GET /health HTTP/1.1\r\n" + std::string(fields) + "\r\n");
     }
-    expect_refused(std::string("GET /health HTTP/1.1\r\nHost: te\0st\r\n\r\n", 40));
+    using namespace std::string_literals;
+    expect_refused("GET /health HTTP/1.1\r\nHost: te\0st\r\n\r\n"s);
 }
 
 TEST(RequestLine, MalformedOnesAre400) {
