@@ -79,6 +79,44 @@ TEST(Stacks, MprotectLimitsTheirNumber) {
     EXPECT_LT(pool.capacity(), 1'000'000u);
 }
 
+TEST(Stacks, WithoutAStackNoFiberStarts) {
+    Running running(Options{.carriers = 1, .max_fibers = 2});
+    auto first = running.spawn(0, [] { sleep_until(Clock::now() + 50ms); });
+    auto second = running.spawn(0, [] { sleep_until(Clock::now() + 50ms); });
+    EXPECT_FALSE(running->spawn_on(0, [] {}));
+    first.get();
+    second.get();
+    while (running->counters().fibers > 0) {
+        std::this_thread::sleep_for(1ms);
+    }
+    // Tasks without a stack of their own are run by their starter.
+    std::atomic<int> ended = 0;
+    running.run([&] { run_all(10, [&] { ++ended; }); });
+    EXPECT_EQ(ended, 10);
+}
+
+#if !defined(__SANITIZE_THREAD__)
+TEST(Stacks, MprotectAllowsAllThatItPromises) {
+    Running running(Options{.carriers = 2, .stack_bytes = 16 * 1024, .guard = Guard::mprotect});
+    std::size_t fibers = 0;
+    std::atomic<std::size_t> ended = 0;
+    std::atomic<bool> go_on = false;
+    while (running->spawn_on(fibers % 2, [&] {
+        while (!go_on) {
+            sleep_until(Clock::now() + 100ms);
+        }
+        ++ended;
+    })) {
+        ++fibers;
+    }
+    EXPECT_GE(fibers, 10'000u);
+    go_on = true;
+    while (ended < fibers) {
+        std::this_thread::sleep_for(1ms);
+    }
+}
+#endif
+
 TEST(Stacks, FibersRunOnEitherGuard) {
     for (Guard guard : guards_of_this_kernel()) {
         Running running(Options{.carriers = 2, .guard = guard});

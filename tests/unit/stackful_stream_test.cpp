@@ -4,6 +4,7 @@
 
 #include <boost/asio/error.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "stackful/runtime/pinning.hpp"
@@ -192,6 +193,30 @@ TEST(Stream, AWriteGoesOnWhenThePeerReads) {
                })
         .get();
     writer.get();
+}
+
+TEST(Stream, AFastSenderLeavesTheOthersTheirTurn) {
+    Running running(1);
+    Pair pair;
+    std::atomic<bool> stop = false;
+    std::thread sender([&] {
+        const std::string text(4096, 'x');
+        while (!stop) {
+            [[maybe_unused]] const ssize_t sent = ::write(pair.ends[1], text.data(), text.size());
+        }
+        ::close(pair.ends[1]);
+    });
+    auto reader = running.spawn(0, [&] {
+        Stream stream(pair.ends[0]);
+        error_code error;
+        while (!error) {
+            read_some(stream, error, 1);
+        }
+    });
+    running.run([] {});
+    stop = true;
+    sender.join();
+    reader.get();
 }
 
 TEST(Stream, InterruptEndsOneReadOnly) {

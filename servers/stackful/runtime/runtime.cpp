@@ -25,14 +25,15 @@ std::size_t task_limit(std::size_t max_fibers) {
     const std::size_t most = common::limits::kTasksInFlight;
 #endif
     // Connections must find stacks beside the tasks.
-    return std::min(most, max_fibers / 4 * 3);
+    return std::clamp<std::size_t>(max_fibers / 4 * 3, 1, most);
 }
 
-std::size_t fiber_limit(const StackPool& stacks) {
+std::size_t fiber_limit(const StackPool& stacks, std::size_t asked_for) {
+    const std::size_t limit = std::min(stacks.capacity(), asked_for);
 #if defined(__SANITIZE_THREAD__)
-    return std::min(stacks.capacity(), common::limits::kFibersUnderThreadSanitizer);
+    return std::min(limit, common::limits::kFibersUnderThreadSanitizer);
 #else
-    return stacks.capacity();
+    return limit;
 #endif
 }
 
@@ -41,7 +42,7 @@ std::size_t fiber_limit(const StackPool& stacks) {
 Runtime::Runtime(const Options& options)
     : options_(options),
       stacks_(options.stack_bytes, options.guard),
-      max_fibers_(fiber_limit(stacks_)),
+      max_fibers_(fiber_limit(stacks_, options.max_fibers)),
       task_slots_(task_limit(max_fibers_)),
       carriers_(*this),
       abandon_event_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {

@@ -26,6 +26,8 @@ struct Options {
     bool trace_pinned = false;
     std::size_t stack_bytes = common::limits::kStackBytes;
     Guard guard = Guard::automatic;
+    /// Fibers at most; the guard may allow fewer.
+    std::size_t max_fibers = common::limits::kFibers;
     /// How long a carrier without work stays.
     std::chrono::milliseconds spare_idle = common::limits::kSpareIdle;
     /// How often fibers whose deadline has passed are woken.

@@ -16,6 +16,9 @@ namespace {
 
 namespace errors = boost::asio::error;
 
+/// After so many reads without a wait the other fibers get their turn.
+constexpr unsigned kReadsInARow = 16;
+
 boost::system::error_code system_error(ssize_t result) {
     return {static_cast<int>(-result), boost::system::system_category()};
 }
@@ -58,6 +61,7 @@ Stream::Stream(Stream&& other) noexcept {
 Stream& Stream::operator=(Stream&& other) noexcept {
     std::swap(socket_, other.socket_);
     std::swap(drained_, other.drained_);
+    std::swap(reads_in_a_row_, other.reads_in_a_row_);
     std::swap(descriptor_, other.descriptor_);
     std::swap(scheduler_, other.scheduler_);
     std::swap(deadline_, other.deadline_);
@@ -151,6 +155,10 @@ std::size_t Stream::read(iovec* vectors, std::size_t count, error_code& error) {
     for (;;) {
         const ssize_t got = receive(socket_, vectors, count);
         if (got > 0) {
+            if (++reads_in_a_row_ == kReadsInARow) {
+                reads_in_a_row_ = 0;
+                yield();
+            }
             drained_ = static_cast<std::size_t>(got) < wanted;
             return static_cast<std::size_t>(got);
         }
@@ -198,6 +206,7 @@ void Stream::interrupt() {
 }
 
 void Stream::wait_until_readable() {
+    reads_in_a_row_ = 0;
     wait_for(descriptor_->read, socket_, POLLIN, deadline_);
 }
 

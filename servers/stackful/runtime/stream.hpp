@@ -60,6 +60,8 @@ class Stream {
     int socket_ = -1;
     /// The last read got less than it asked for: the socket is empty unless an event says other.
     bool drained_ = true;
+    /// Reads since the last wait: whoever is sent bytes without a pause must not keep the carrier.
+    unsigned reads_in_a_row_ = 0;
     Descriptor* descriptor_ = nullptr;
     Scheduler* scheduler_ = nullptr;
     Instant deadline_ = Instant::max();

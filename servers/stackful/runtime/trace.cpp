@@ -5,6 +5,7 @@
 #include <execinfo.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -50,7 +51,10 @@ void prepare_trace() {
 void trace_pinned_wait() {
     std::array<void*, common::limits::kTracedFrames> addresses;
     const int count = ::backtrace(addresses.data(), addresses.size());
-    const std::vector<void*> frames(addresses.begin(), addresses.begin() + count);
+    // Without this function and its caller.
+    constexpr int kOwnFrames = 2;
+    const std::vector<void*> frames(addresses.begin() + std::min(kOwnFrames, count),
+                                    addresses.begin() + count);
     if (!is_new(frames)) {
         return;
     }
