@@ -10,7 +10,7 @@
 namespace client {
 
 /// How long a test waits for something that must happen. Reached only when it does not.
-inline constexpr std::chrono::seconds kPatience{40};
+inline constexpr std::chrono::seconds kPatience{120};
 
 /// A program under test with its output caught. Ended by its own pid, at the latest (with SIGKILL)
 /// by the destructor. Throws std::runtime_error where the operating system refuses.
