@@ -1,8 +1,11 @@
 // What only the stackful server has: its flags, seen from outside.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <fstream>
 #include <thread>
+#include <vector>
 
 #include "client/programs.hpp"
 
@@ -67,6 +70,52 @@ TEST(StackfulServer, AnswersOnEverySchedulerWhileOneCarrierIsPinned) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
     EXPECT_EQ(pinned.receive().status, 200);
 }
+
+// Fibers move between carriers all the time; every connection gets its answers.
+TEST(StackfulServer, StarvesNobodyWhenMorePinThanThereAreCarriers) {
+    client::Stub stub({"--delay", "2ms"});
+    client::Server server(stub.port(), {"--carriers", "2", "--max-carriers", "3"});
+    std::vector<std::thread> clients;
+    std::atomic<int> answers = 0;
+    for (int i = 0; i < 12; ++i) {
+        clients.emplace_back([&, i] {
+            client::Connection connection(server.port());
+            for (int turn = 0; turn < 20; ++turn) {
+                const bool pins = (i + turn) % 3 != 0;
+                const auto request = client::get_request(pins ? "/wait?lock=monitor" : "/wait");
+                answers += connection.exchange(request).status == 200;
+            }
+        });
+    }
+    for (std::thread& each : clients) {
+        each.join();
+    }
+    EXPECT_EQ(answers, 12 * 20);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+/// A line of /proc/PID/status, in MiB.
+std::size_t memory_mib(pid_t pid, const std::string& name) {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with(name + ":")) {
+            return std::stoul(line.substr(name.size() + 1)) / 1024;
+        }
+    }
+    return 0;
+}
+
+TEST(StackfulServer, SleepsAHundredThousandFibersInAGibibyteAndLetsGo) {
+    client::Server server(client::unused_port());
+    EXPECT_EQ(get(server.port(), "/tasks?count=100000&sleep_ms=3000").status, 200);
+    const pid_t pid = server.process().pid();
+    EXPECT_LT(memory_mib(pid, "VmHWM"), 1024u);
+    EXPECT_GT(memory_mib(pid, "VmHWM"), 20u);
+    EXPECT_LT(memory_mib(pid, "VmRSS"), 100u);
+}
+
+#endif
 
 TEST(StackfulServer, ServesTheSameBehindTheConnector) {
     client::Stub stub;
