@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Every bound of the suite, named once. Deadlines that a flag can change are the flag's default.
+/// The bounds that requests, clients and users meet, each named once; what bounds only the inside
+/// of one file stands at its head. Deadlines that a flag can change are the flag's default.
 namespace common::limits {
 
 using namespace std::chrono_literals;
@@ -33,6 +34,9 @@ inline constexpr std::chrono::milliseconds kSweepInterval = 100ms;
 // After an answer that ends a connection the server discards what still comes, up to these.
 inline constexpr std::size_t kLingerBytes = 64 * 1024;
 inline constexpr std::chrono::milliseconds kLingerTimeout = 2s;
+
+/// A connection that sends on while the server drains gets so many more answers.
+inline constexpr unsigned kAnswersInDrain = 100;
 
 // One receive call asks for at most this much.
 inline constexpr std::size_t kReceiveBytes = 4 * 1024;

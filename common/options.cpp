@@ -177,8 +177,9 @@ void CommandLine::add_switch(const std::string& flag, bool& value, const std::st
 void CommandLine::add_listening_options(SharedOptions& options, std::uint16_t default_port) {
     group_ = "Listening";
     options.port = default_port;
-    options.max_connections = net::descriptor_limit() > limits::kReservedDescriptors + 2
-                                  ? (net::descriptor_limit() - limits::kReservedDescriptors) / 2
+    const std::size_t descriptors = net::raise_descriptor_limit();
+    options.max_connections = descriptors > limits::kReservedDescriptors + 2
+                                  ? (descriptors - limits::kReservedDescriptors) / 2
                                   : 1;
     const auto accept_host = [&options](const std::string& text) -> std::string {
         boost::system::error_code error;

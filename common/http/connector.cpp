@@ -51,6 +51,7 @@ class ConnectorSession final : public AsyncSession {
 
     ConnectorLoop& connector_;
     metrics::Phase phase_ = metrics::Phase::queued;
+    bool head_only_ = false;
     bool cut_off_ = false;
     /// Whoever sets it first answers: the worker, or the loop when the drain is over.
     std::atomic<bool> answered_ = false;
@@ -63,6 +64,7 @@ void ConnectorSession::handle() {
         return;
     }
     hold();
+    head_only_ = connection().request().method == "HEAD";
     answered_ = false;
     phase_ = metrics::Phase::queued;
     loop().context().metrics.enter(phase_);
@@ -101,7 +103,7 @@ void ConnectorSession::abandon() {
     if (held() && !answered_.exchange(true)) {
         cut_off_ = true;
         std::string text;
-        append_response(text, app::shutting_down(), {.keep_alive = false});
+        append_response(text, app::shutting_down(), {.keep_alive = false, .head_only = head_only_});
         (void)!::send(socket().native_handle(), text.data(), text.size(),
                       MSG_NOSIGNAL | MSG_DONTWAIT);
         ::shutdown(socket().native_handle(), SHUT_WR);

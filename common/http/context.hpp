@@ -35,6 +35,10 @@ struct Context {
     metrics::Metrics metrics = {};
     /// Set when the server drains: answers end their connections, idle connections close.
     std::atomic<bool> draining = false;
+    /// Set when the drain is over: whatever still waits is answered 503 or closed.
+    std::atomic<bool> abandoned = false;
+    /// Connections whose last answer has left, and which only wait for their client to close.
+    std::atomic<std::size_t> lingering = 0;
 };
 
 }  // namespace common::http

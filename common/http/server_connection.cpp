@@ -4,6 +4,7 @@
 #include <boost/beast/http/error.hpp>
 
 #include "common/http/response_head.hpp"
+#include "common/net/socket.hpp"
 
 namespace common::http {
 namespace {
@@ -19,9 +20,15 @@ std::chrono::milliseconds Deadlines::sweep_interval() const {
     return std::clamp(tenth, std::chrono::milliseconds(1), limits::kSweepInterval);
 }
 
-ServerConnection::ServerConnection(Context& context)
-    : context_(context), in_(kBufferBytes), now_(Clock::now()) {
+ServerConnection::ServerConnection(Context& context, int socket)
+    : context_(context), socket_(socket), in_(kBufferBytes), now_(Clock::now()) {
     enter(Phase::idle, context_.deadlines.idle);
+}
+
+ServerConnection::~ServerConnection() {
+    if (counted_as_lingering_) {
+        --context_.lingering;
+    }
 }
 
 void ServerConnection::enter(Phase phase, std::chrono::milliseconds limit) {
@@ -31,7 +38,7 @@ void ServerConnection::enter(Phase phase, std::chrono::milliseconds limit) {
 
 ServerConnection::Instant ServerConnection::deadline() const {
     const bool idle = phase_ == Phase::idle && out_.empty();
-    return idle && context_.draining ? Instant::min() : deadline_;
+    return context_.abandoned || (idle && context_.draining) ? Instant::min() : deadline_;
 }
 
 Step ServerConnection::next() {
@@ -59,10 +66,22 @@ void ServerConnection::skip_empty_lines() {
     }
 }
 
+/// Whether the connection is kept after the answer that is being given. While the server drains it
+/// is kept only for what its socket holds already, and not for ever.
+bool ServerConnection::goes_on() {
+    if (!parser_->keep_alive() || !context_.draining) {
+        return parser_->keep_alive();
+    }
+    return ++answers_in_drain_ < limits::kAnswersInDrain &&
+           (in_.size() > 0 || net::has_unread(socket_));
+}
+
 Step ServerConnection::parse() {
     if (phase_ == Phase::idle) {
         skip_empty_lines();
-        if (in_.size() == 0) {
+        const bool half_a_line =
+            in_.size() == 1 && *static_cast<const char*>(in_.cdata().data()) == '\r';
+        if (in_.size() == 0 || (half_a_line && !ended_)) {
             return ended_ ? Step::close : Step::receive;
         }
         parser_.emplace();
@@ -128,7 +147,8 @@ void ServerConnection::nothing_came() {
         return;
     }
     if (out_.empty() && (phase_ == Phase::header || phase_ == Phase::body)) {
-        refuse(app::error(408, "the request did not come in time"));
+        refuse(context_.abandoned ? app::shutting_down()
+                                  : app::error(408, "the request did not come in time"));
         return;
     }
     out_.clear();
@@ -143,10 +163,11 @@ void ServerConnection::refuse(const app::Answer& answer) {
     enter(Phase::handling, context_.deadlines.write);
 }
 
-void ServerConnection::answer(const app::Answer& answer, app::Endpoint endpoint) {
+void ServerConnection::answer(const app::Answer& found, app::Endpoint endpoint) {
+    // When the drain is over every wait ends early, so what came of it is no answer.
+    const app::Answer& answer = context_.abandoned ? app::shutting_down() : found;
     now_ = Clock::now();
-    // A draining server still answers what this connection has sent behind this request.
-    keep_alive_ = parser_->keep_alive() && !(context_.draining && in_.size() == 0);
+    keep_alive_ = goes_on() && !context_.abandoned;
     context_.metrics.count(endpoint, answer.status, now_ - request_complete_);
     append_response(out_, answer,
                     {.keep_alive = keep_alive_,
@@ -156,6 +177,7 @@ void ServerConnection::answer(const app::Answer& answer, app::Endpoint endpoint)
 }
 
 void ServerConnection::sent(std::size_t bytes) {
+    const bool at_once = bytes == out_.size();
     sent_bytes_ += bytes;
     if (sent_bytes_ < out_.size()) {
         return;
@@ -165,11 +187,16 @@ void ServerConnection::sent(std::size_t bytes) {
     if (phase_ != Phase::handling) {
         return;  // that was 100 Continue
     }
+    if (!at_once) {
+        now_ = Clock::now();  // else it is the instant of the answer, and good enough
+    }
     if (keep_alive_) {
         enter(Phase::idle, context_.deadlines.idle);
-    } else {
-        enter(ended_ ? Phase::closed : Phase::lingering, limits::kLingerTimeout);
+        return;
     }
+    enter(ended_ ? Phase::closed : Phase::lingering, limits::kLingerTimeout);
+    counted_as_lingering_ = true;
+    ++context_.lingering;
 }
 
 void ServerConnection::was_shut_down() {

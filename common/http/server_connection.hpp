@@ -31,13 +31,18 @@ class ServerConnection {
     using Clock = std::chrono::steady_clock;
     using Instant = Clock::time_point;
 
-    explicit ServerConnection(Context& context);
+    /// `socket` is asked, while the server drains, whether it holds more requests; nothing else is
+    /// ever done with it here. -1: there is none.
+    explicit ServerConnection(Context& context, int socket = -1);
+    ServerConnection(const ServerConnection&) = delete;
+    ServerConnection& operator=(const ServerConnection&) = delete;
+    ~ServerConnection();
 
     Step next();
 
     /// The instant by which the present step must have made its progress. Only the thread that
     /// owns the connection may ask. It has passed at once when the server drains and this
-    /// connection is idle: then one last read decides.
+    /// connection is idle (then one last read decides), and when the drain is over.
     Instant deadline() const;
 
     boost::asio::mutable_buffer receive_buffer();
@@ -50,8 +55,9 @@ class ServerConnection {
 
     /// Valid until `answer` is called.
     app::Request request() const { return parser_->request(); }
-    /// Counts the answer under `endpoint` and makes it ready to be sent.
-    void answer(const app::Answer& answer, app::Endpoint endpoint);
+    /// Counts the answer under `endpoint` and makes it ready to be sent; when the drain is over,
+    /// 503 takes its place.
+    void answer(const app::Answer& found, app::Endpoint endpoint);
 
     std::string_view unsent() const { return std::string_view(out_).substr(sent_bytes_); }
     void sent(std::size_t bytes);
@@ -64,8 +70,10 @@ class ServerConnection {
     void skip_empty_lines();
     void enter(Phase phase, std::chrono::milliseconds limit);
     void refuse(const app::Answer& answer);
+    bool goes_on();
 
     Context& context_;
+    const int socket_;
     boost::beast::flat_buffer in_;
     std::string out_;
     std::size_t sent_bytes_ = 0;
@@ -75,9 +83,11 @@ class ServerConnection {
     Instant now_;
     Instant deadline_;
     Instant request_complete_;
+    unsigned answers_in_drain_ = 0;
     bool keep_alive_ = true;
     bool ended_ = false;  ///< the peer will send no more
     bool shut_down_ = false;
+    bool counted_as_lingering_ = false;
 };
 
 }  // namespace common::http

@@ -9,22 +9,20 @@ using boost::system::error_code;
 
 namespace {
 
-/// The protocol of a socket that was accepted elsewhere.
-asio::ip::tcp protocol_of(int descriptor) {
-    sockaddr_storage address{};
-    socklen_t bytes = sizeof(address);
-    ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes);
-    return address.ss_family == AF_INET6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4();
+asio::ip::tcp::socket adopt_socket(asio::io_context& io, int descriptor) {
+    asio::ip::tcp::socket socket(
+        io, net::is_ipv6(descriptor) ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), descriptor);
+    socket.non_blocking(true);
+    return socket;
 }
 
 }  // namespace
 
 AsyncSession::AsyncSession(SessionLoop& loop, net::Accepted accepted)
-    : loop_(loop), place_(std::move(accepted)), socket_(loop.io()), connection_(loop.context()) {
-    const int descriptor = place_.release();
-    socket_.assign(protocol_of(descriptor), descriptor);
-    socket_.non_blocking(true);
-}
+    : loop_(loop),
+      place_(std::move(accepted)),
+      socket_(adopt_socket(loop.io(), place_.release())),
+      connection_(loop.context(), socket_.native_handle()) {}
 
 void AsyncSession::advance() {
     while (!held_) {
@@ -135,6 +133,7 @@ void SessionLoop::drain() {
 
 void SessionLoop::abandon() {
     asio::post(io_, [this] {
+        sweep();
         for (const auto& session : std::vector(sessions_.begin(), sessions_.end())) {
             session->abandon();
         }

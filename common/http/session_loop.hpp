@@ -27,7 +27,7 @@ class AsyncSession : public std::enable_shared_from_this<AsyncSession> {
     void advance();
     /// Wakes the waiting operation if its deadline has passed.
     void sweep(ServerConnection::Instant now);
-    /// The drain is over: answer 503 in place of a request that is still out.
+    /// The drain is over: answers 503 in place of a request that is still out.
     virtual void abandon() = 0;
 
   protected:

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -69,8 +70,9 @@ boost::asio::ip::tcp::endpoint bound_endpoint(int listener) {
 
 }  // namespace
 
-/// One answer into the empty send buffer, no reading: the answer may be lost if the client has sent
-/// much already, but the refusal costs the server nothing.
+/// One answer into the empty send buffer; of what the client has sent, what is there is discarded.
+/// It does not linger: the answer may be lost if the client goes on sending, but this is the thread
+/// that accepts, and a refusal must cost it nothing.
 void refuse(Descriptor connection, http::Context& context, const char* why) {
     const app::Answer answer = app::error(503, why);
     context.metrics.count(app::Endpoint::other, answer.status, {});
@@ -79,7 +81,11 @@ void refuse(Descriptor connection, http::Context& context, const char* why) {
     (void)!::send(connection.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     ::shutdown(connection.get(), SHUT_WR);
     std::array<char, limits::kReceiveBytes> discarded;
-    while (::recv(connection.get(), discarded.data(), discarded.size(), MSG_DONTWAIT) > 0) {
+    constexpr std::size_t kReads = limits::kLingerBytes / limits::kReceiveBytes;
+    for (std::size_t n = 0; n < kReads; ++n) {
+        if (::recv(connection.get(), discarded.data(), discarded.size(), MSG_DONTWAIT) <= 0) {
+            break;
+        }
     }
 }
 
@@ -116,10 +122,7 @@ int Control::run(FrontEnd& front_end) {
                resting ? static_cast<int>(kExhaustedPause / 1ms) : -1);
         out_of_descriptors_ = false;
         take_signal();
-        eventfd_t ignored;
-        if (::eventfd_read(wake_.get(), &ignored) == 0) {
-            context_.cpu_work_size.calibrate();
-        }
+        calibrate_if_asked();
         accept_waiting(front_end);
     }
     return drain(front_end);
@@ -181,10 +184,25 @@ int Control::drain(FrontEnd& front_end) {
     if (wait_until_closed(end)) {
         return 0;
     }
-    spdlog::warn("the drain timeout has passed with {} connections open", open_connections_.load());
+    const std::size_t open = open_connections_;
+    const std::size_t unanswered = open - std::min(open, context_.lingering.load());
+    if (unanswered > 0) {
+        spdlog::warn("the drain timeout has passed with {} connections open", unanswered);
+    }
+    context_.abandoned = true;
     front_end.abandon();
-    wait_until_closed(Clock::now() + kAbandonGrace);
-    leave("requests were left");
+    const bool closed = wait_until_closed(Clock::now() + kAbandonGrace);
+    if (unanswered > 0 || !closed) {
+        leave("requests were left");
+    }
+    return 0;
+}
+
+void Control::calibrate_if_asked() {
+    eventfd_t ignored;
+    if (::eventfd_read(wake_.get(), &ignored) == 0) {
+        context_.cpu_work_size.calibrate();
+    }
 }
 
 bool Control::wait_until_closed(Clock::time_point end) {
@@ -192,16 +210,18 @@ bool Control::wait_until_closed(Clock::time_point end) {
         if (Clock::now() >= end) {
             return false;
         }
-        pollfd polled{signals_.get(), POLLIN, 0};
-        ::poll(&polled, 1, static_cast<int>(kDrainPoll / 1ms));
+        std::array<pollfd, 2> polled = {pollfd{signals_.get(), POLLIN, 0},
+                                        pollfd{wake_.get(), POLLIN, 0}};
+        ::poll(polled.data(), polled.size(), static_cast<int>(kDrainPoll / 1ms));
         take_signal();
+        calibrate_if_asked();
     }
     return true;
 }
 
 void Control::leave(const char* why) {
     spdlog::warn("leaving at once: {}; {} connections cut off", why, open_connections_.load());
-    spdlog::shutdown();
+    spdlog::default_logger()->flush();
     std::_Exit(1);
 }
 

@@ -53,6 +53,7 @@ class Control {
     bool wait_until_closed(std::chrono::steady_clock::time_point end);
     [[noreturn]] void leave(const char* why);
     void take_signal();
+    void calibrate_if_asked();
 
     ControlOptions options_;
     http::Context& context_;

@@ -1,6 +1,7 @@
 #include "common/net/socket.hpp"
 
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,10 +18,11 @@ void Descriptor::reset(int descriptor) {
     descriptor_ = descriptor;
 }
 
-std::size_t descriptor_limit() {
+std::size_t raise_descriptor_limit() {
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
-    return limit.rlim_cur;
+    const rlimit raised{limit.rlim_max, limit.rlim_max};
+    return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur;
 }
 
 unsigned usable_cpus() {
@@ -30,6 +32,18 @@ unsigned usable_cpus() {
         return 1;
     }
     return static_cast<unsigned>(std::max(1, CPU_COUNT(&mask)));
+}
+
+bool has_unread(int descriptor) {
+    int bytes = 0;
+    return ::ioctl(descriptor, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+bool is_ipv6(int descriptor) {
+    sockaddr_storage address{};
+    socklen_t bytes = sizeof(address);
+    return ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) == 0 &&
+           address.ss_family == AF_INET6;
 }
 
 bool is_quiet(int descriptor) {

@@ -52,10 +52,14 @@ class Accepted {
     std::atomic<std::size_t>* open_;
 };
 
-/// The limit on open descriptors of this process.
-std::size_t descriptor_limit();
+/// Raises the limit on open descriptors of this process as far as it may, and returns it.
+std::size_t raise_descriptor_limit();
 /// The CPUs that this process may run on (its affinity mask).
 unsigned usable_cpus();
+/// Whether the socket holds bytes that nobody has received yet.
+bool has_unread(int descriptor);
+/// Whether the socket speaks IPv6.
+bool is_ipv6(int descriptor);
 /// Whether a kept connection may be used again: the peer has neither closed it nor sent anything.
 bool is_quiet(int descriptor);
 

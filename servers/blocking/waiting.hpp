@@ -1,12 +1,14 @@
 #pragma once
 
 #include <sys/uio.h>
+#include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/error_code.hpp>
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string_view>
 
 /// How blocking code waits. The handlers and the downstream client beside this file are written
@@ -42,7 +44,7 @@ class Mutex {
 
   private:
     struct State;
-    State* state_ = nullptr;
+    std::atomic<State*> state_ = nullptr;
 };
 
 /// A lock that the OS thread owns (Java's synchronized before JDK 24): a fiber that holds one is
@@ -59,8 +61,21 @@ class Monitor {
 
   private:
     struct State;
-    State* state_ = nullptr;
+    std::atomic<State*> state_ = nullptr;
 };
+
+/// What a lock is made of, made by whoever comes first: most locks are never taken.
+template <class State>
+State& made_once(std::atomic<State*>& place) {
+    State* state = place.load(std::memory_order_acquire);
+    if (state == nullptr) {
+        auto made = std::make_unique<State>();
+        if (place.compare_exchange_strong(state, made.get(), std::memory_order_acq_rel)) {
+            state = made.release();
+        }
+    }
+    return *state;
+}
 
 /// A TCP connection with blocking-style calls that models Beast's SyncReadStream and
 /// SyncWriteStream, so that `beast::http::read(stream, ...)` works as it stands. One thread or
@@ -70,8 +85,6 @@ class Monitor {
 class TcpStream {
   public:
     TcpStream() = default;
-    /// Takes over a connected, non-blocking socket.
-    explicit TcpStream(int descriptor);
     TcpStream(TcpStream&& other) noexcept;
     TcpStream& operator=(TcpStream&& other) noexcept;
     ~TcpStream();
@@ -79,7 +92,6 @@ class TcpStream {
     /// Opens a socket and connects it within the deadline. TCP_NODELAY is set.
     void connect(const boost::asio::ip::tcp::endpoint& endpoint, error_code& error);
     bool is_open() const;
-    void close();
 
     /// The instant by which every later call must have ended; `Instant::max()` for none.
     void expires_at(Instant deadline);

@@ -16,9 +16,7 @@ Service::Service(runtime::Runtime& runtime, boost::asio::ip::tcp::endpoint downs
 }
 
 app::Answer Service::answer(const app::Call& call) {
-    app::Answer answer = blocking::handle(call, *downstreams_[runtime::home_index()], context_);
-    // The waits of an abandoned runtime end early, so what came of them is no answer.
-    return runtime_.is_abandoned() ? app::shutting_down() : answer;
+    return blocking::handle(call, *downstreams_[runtime::home_index()], context_);
 }
 
 }  // namespace stackful

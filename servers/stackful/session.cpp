@@ -15,7 +15,8 @@ namespace {
 
 /// Whether the wait has ended for our reasons and not for the connection's.
 bool was_ended_early(const error_code& error) {
-    return error == errors::timed_out || error == errors::interrupted;
+    return error == errors::timed_out || error == errors::interrupted ||
+           error == errors::operation_aborted;
 }
 
 }  // namespace
@@ -24,7 +25,7 @@ Session::Session(Service& service, net::Accepted accepted)
     : service_(service),
       place_(std::move(accepted)),
       stream_(place_.release()),
-      connection_(service.context()) {}
+      connection_(service.context(), stream_.socket()) {}
 
 // [session]
 void Session::run() {

@@ -31,35 +31,32 @@ struct Mutex::State {
     runtime::Mutex mutex;
 };
 Mutex::~Mutex() {
-    delete state_;
+    delete state_.load();
 }
 void Mutex::lock() {
-    state_ = new State;
-    state_->mutex.lock();
+    made_once(state_).mutex.lock();
 }
 void Mutex::unlock() {
-    state_->mutex.unlock();
+    made_once(state_).mutex.unlock();
 }
 
 struct Monitor::State {
     runtime::Monitor monitor;
 };
 Monitor::~Monitor() {
-    delete state_;
+    delete state_.load();
 }
 void Monitor::lock() {
-    state_ = new State;
-    state_->monitor.lock();
+    made_once(state_).monitor.lock();
 }
 void Monitor::unlock() {
-    state_->monitor.unlock();
+    made_once(state_).monitor.unlock();
 }
 
 struct TcpStream::State {
     runtime::Stream stream;
 };
 
-TcpStream::TcpStream(int descriptor) : state_(new State{runtime::Stream(descriptor)}) {}
 TcpStream::TcpStream(TcpStream&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
 TcpStream& TcpStream::operator=(TcpStream&& other) noexcept {
     std::swap(state_, other.state_);
@@ -71,12 +68,6 @@ TcpStream::~TcpStream() {
 
 bool TcpStream::is_open() const {
     return state_ != nullptr && state_->stream.is_open();
-}
-
-void TcpStream::close() {
-    if (state_ != nullptr) {
-        state_->stream.close();
-    }
 }
 
 void TcpStream::expires_at(Instant deadline) {

@@ -9,14 +9,20 @@ namespace {
 using namespace common;
 using http::Step;
 
+Socket adopt_socket(Executor executor, int descriptor) {
+    Socket socket(executor, net::is_ipv6(descriptor) ? asio::ip::tcp::v6() : asio::ip::tcp::v4(),
+                  descriptor);
+    socket.non_blocking(true);
+    return socket;
+}
+
 class Session final : public Expiring {
   public:
     Session(net::Accepted accepted, Place& place)
         : place_(place),
           accepted_(std::move(accepted)),
-          socket_(place.loop.executor(), asio::ip::tcp::v4(), accepted_.release()),
-          connection_(place.loop.context()) {
-        socket_.non_blocking(true);
+          socket_(adopt_socket(place.loop.executor(), accepted_.release())),
+          connection_(place.loop.context(), socket_.native_handle()) {
         place.loop.watch(*this);
     }
 
@@ -78,7 +84,7 @@ Awaitable<> Session::handle(app::Call call) {
     const metrics::InPhase in_phase(place_.loop.context().metrics, http::phase_of(call));
     const app::Endpoint endpoint = app::endpoint_of(call);
     const app::Answer answer = co_await stackless::handle(std::move(call), place_);
-    connection_.answer(place_.loop.abandoned() ? app::shutting_down() : answer, endpoint);
+    connection_.answer(answer, endpoint);
 }
 
 /// An error means that the connection is lost; the end of the stream is none.

@@ -71,28 +71,26 @@ struct Mutex::State {
     std::mutex mutex;
 };
 Mutex::~Mutex() {
-    delete state_;
+    delete state_.load();
 }
 void Mutex::lock() {
-    state_ = new State;
-    state_->mutex.lock();
+    made_once(state_).mutex.lock();
 }
 void Mutex::unlock() {
-    state_->mutex.unlock();
+    made_once(state_).mutex.unlock();
 }
 
 struct Monitor::State {
     std::mutex mutex;
 };
 Monitor::~Monitor() {
-    delete state_;
+    delete state_.load();
 }
 void Monitor::lock() {
-    state_ = new State;
-    state_->mutex.lock();
+    made_once(state_).mutex.lock();
 }
 void Monitor::unlock() {
-    state_->mutex.unlock();
+    made_once(state_).mutex.unlock();
 }
 
 struct TcpStream::State {
@@ -100,7 +98,6 @@ struct TcpStream::State {
     Instant deadline = Instant::max();
 };
 
-TcpStream::TcpStream(int descriptor) : state_(new State{common::net::Descriptor(descriptor)}) {}
 TcpStream::TcpStream(TcpStream&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
 TcpStream& TcpStream::operator=(TcpStream&& other) noexcept {
     std::swap(state_, other.state_);
@@ -112,12 +109,6 @@ TcpStream::~TcpStream() {
 
 bool TcpStream::is_open() const {
     return state_ != nullptr && state_->descriptor.get() >= 0;
-}
-
-void TcpStream::close() {
-    if (state_ != nullptr) {
-        state_->descriptor.reset(-1);
-    }
 }
 
 void TcpStream::expires_at(Instant deadline) {

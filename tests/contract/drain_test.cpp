@@ -151,6 +151,52 @@ TEST(Drain, AnswersPipelinedRequestsAndClosesAfterTheLast) {
     server.expect_exit(0);
 }
 
+TEST(Drain, AnswersWhatTheSocketOfABusyConnectionHolds) {
+    Server server(shared_stub());
+    Connection connection(server.port());
+    connection.send(get_request("/sleep?ms=500"));
+    std::this_thread::sleep_for(150ms);  // so that the next one stays in the socket, unread
+    connection.send(get_request("/sleep?ms=1"));
+    std::this_thread::sleep_for(50ms);
+    server.process().signal(SIGTERM);
+    expect_ok(connection.receive());
+    const auto last = connection.receive();
+    expect_ok(last);
+    expect_closed(connection, last);
+    server.expect_exit(0);
+}
+
+TEST(Drain, StillCalibrates) {
+    Server server(shared_stub());
+    Connection connection(server.port());
+    connection.send(get_request("/sleep?ms=200") + get_request("/cpu"));
+    std::this_thread::sleep_for(50ms);
+    server.process().signal(SIGTERM);
+    expect_ok(connection.receive());
+    EXPECT_EQ(connection.receive().status, 200);
+    server.expect_exit(0);
+}
+
+TEST(Drain, IsNotHeldUpByAClientThatClosesLate) {
+    Server server(shared_stub(), {"--drain-timeout", "300ms"});
+    Connection connection(server.port());
+    connection.send(get_request("/sleep?ms=100"));
+    std::this_thread::sleep_for(50ms);
+    server.process().signal(SIGTERM);
+    expect_ok(connection.receive());
+    server.expect_exit(0);
+}
+
+TEST(Drain, AnswersAHalfSentRequestWith503AtItsTimeout) {
+    Server server(shared_stub(), {"--drain-timeout", "300ms"});
+    Connection connection(server.port());
+    connection.send("GET /hea");
+    std::this_thread::sleep_for(50ms);
+    server.process().signal(SIGTERM);
+    EXPECT_EQ(connection.receive().status, 503);
+    server.expect_exit(1);
+}
+
 TEST(Drain, AcceptsNobodyElse) {
     Server server(shared_stub());
     Connection busy(server.port());
@@ -180,6 +226,7 @@ TEST(Drain, EndsAtItsTimeoutWithStatus1) {
     server.expect_exit(1);
     EXPECT_GE(Clock::now() - start, 250ms);
     EXPECT_LT(Clock::now() - start, 20s);
+    EXPECT_EQ(sleeping.receive().status, 503);
     EXPECT_TRUE(sleeping.is_gone());
     EXPECT_TRUE(blocked.is_gone());
 }

@@ -31,6 +31,7 @@ class Stream {
 
     /// Opens a socket and connects it by the deadline.
     error_code connect(const boost::asio::ip::tcp::endpoint& endpoint);
+    int socket() const { return socket_; }
     bool is_open() const { return socket_ >= 0; }
     void close();
     /// Tells the peer that nothing more will be sent.
