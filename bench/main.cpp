@@ -175,8 +175,9 @@ int run(const RunOptions& options, const std::vector<std::string>& argv) {
                      folder.string());
         return 130;
     }
-    std::printf("\n%s\nRaw output and results.json: %s\n", table.c_str(), folder.c_str());
-    return written ? 0 : 1;
+    std::printf("\nRaw output and results.json: %s\n\n%s", folder.c_str(), table.c_str());
+    const bool measured = std::ranges::any_of(runs, &Run::measured);
+    return written && measured ? 0 : 1;
 }
 
 int list() {

@@ -48,12 +48,11 @@ double take_off_s(double cpus, double requests) {
     return seconds;
 }
 
-Prediction lesser(double model_rate, const std::string& bound, double cpus,
-                  double cpu_s_per_request) {
-    if (cpu_s_per_request > 0 && cpu_bound(cpus, cpu_s_per_request) < model_rate) {
-        return {cpu_bound(cpus, cpu_s_per_request), "CPU"};
-    }
-    return {model_rate, bound};
+Prediction with_limit(double model_rate, const std::string& limit, double cpus,
+                      double cpu_s_per_request) {
+    const bool cpus_limit =
+        cpu_s_per_request > 0 && cpu_bound(cpus, cpu_s_per_request) < model_rate;
+    return {model_rate, cpus_limit ? "CPU" : limit};
 }
 
 }  // namespace bench::predict

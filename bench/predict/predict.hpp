@@ -24,12 +24,13 @@ double injected_threads(double cpus, double seconds);
 double take_off_s(double cpus, double requests);
 
 struct Prediction {
-    double rate = 0;
-    std::string bound;  ///< What sets it: "pool", "wait", "CPU" or "starved".
+    double rate = 0;    ///< From the model's own rule; nothing that the row measured is in it.
+    std::string limit;  ///< What limits the row here: "pool", "wait", "starved", or "CPU".
 };
 
-/// The lesser of a model's own rate and the CPU bound; `cpu_s_per_request` 0 leaves that out.
-Prediction lesser(double model_rate, const std::string& bound, double cpus,
-                  double cpu_s_per_request);
+/// The model's rate, and what limits it: `limit`, unless the CPUs would be used up before; what a
+/// request costs is measured. `cpu_s_per_request` 0 means that nothing is known of it.
+Prediction with_limit(double model_rate, const std::string& limit, double cpus,
+                      double cpu_s_per_request);
 
 }  // namespace bench::predict

@@ -66,7 +66,7 @@ json to_json(const RowSummary& row, const Summary& summary) {
                    {"stub_cpu_us_per_request", row.stub_cpu_s * 1e6},
                    {"wrk_cpu_us_per_request", row.wrk_cpu_s * 1e6},
                    {"predicted_rps", row.prediction.rate},
-                   {"predicted_bound", row.prediction.bound}};
+                   {"limited_by", row.prediction.limit}};
     if (summary.machine_ceiling > 0) {
         result["share_of_machine_ceiling"] = row.rate / summary.machine_ceiling;
     }

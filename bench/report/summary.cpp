@@ -19,19 +19,19 @@ Prediction predict_row(const Experiment& experiment, const RowSummary& summary, 
         case Model::pool: {
             const double rate = predict::pool_rate(connections, row.threads, wait_s);
             const bool limited = row.threads < connections;
-            return predict::lesser(rate, limited ? "pool" : "wait", cpus, cost);
+            return predict::with_limit(rate, limited ? "pool" : "wait", cpus, cost);
         }
         case Model::injected: {
             const std::chrono::duration<double> duration = experiment.duration_of(row);
             if (duration.count() < predict::take_off_s(cpus, connections)) {
                 return {0, "starved"};
             }
-            return predict::lesser(ceiling, "wait", cpus, cost);
+            return predict::with_limit(ceiling, "wait", cpus, cost);
         }
         case Model::unbounded:
             break;
     }
-    return predict::lesser(ceiling, "wait", cpus, cost);
+    return predict::with_limit(ceiling, "wait", cpus, cost);
 }
 
 template <class Figure>

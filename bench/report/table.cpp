@@ -87,7 +87,7 @@ std::string measured_line(const RowSummary& row, const Summary& summary) {
                 {with_commas(row.rate), when_answered(row.p50_ms, 1), when_answered(row.p99_ms, 1),
                  with_commas(row.threads), with_commas(row.peak_rss_bytes / 1e6, 1),
                  when_answered(row.server_cpu_s * 1e6, 1),
-                 with_commas(row.prediction.rate) + " " + row.prediction.bound,
+                 with_commas(row.prediction.rate) + " " + row.prediction.limit,
                  summary.machine_ceiling > 0 ? percent(row.rate / summary.machine_ceiling) : "–"});
 }
 
@@ -102,8 +102,7 @@ std::string published_line(const PublishedRow& row) {
 std::string ceilings(const Experiment& experiment, const Summary& summary) {
     std::string text = "Ceilings: arithmetic, " + with_commas(experiment.load.connections) +
                        " connections / " + with_commas(summary.wait_s * 1000, 2) +
-                       " ms = " + with_commas(summary.arithmetic_ceiling) +
-                       " req/s (published: 50,000)";
+                       " ms = " + with_commas(summary.arithmetic_ceiling) + " req/s";
     if (summary.machine_ceiling > 0) {
         text += "; this machine's, the better raw epoll relay, " +
                 with_commas(summary.machine_ceiling) + " req/s";
@@ -229,9 +228,10 @@ std::string table(const Experiment& experiment, const Summary& summary, bool pub
     }
     text += ceilings(experiment, summary);
     text += wrap(
-        "Predicted: pool, threads / wait; wait, connections / wait; CPU, CPUs / CPU time of "
-        "server, stub and wrk per request. CPU µs: the server's, per request. Ceiling: share of "
-        "this machine's.");
+        "Predicted: min(connections, threads of the pool) / wait; then what limits the row here: "
+        "the "
+        "pool, the wait, or the CPUs, where server, stub and wrk together use them up before. CPU "
+        "µs: the server's, per request. Ceiling: share of this machine's.");
     text += stub_cost(summary);
     text += starvation(summary);
     return text;

@@ -85,6 +85,11 @@ Result<Child> Child::start(const std::filesystem::path& program,
     if (access(program.c_str(), X_OK) != 0) {
         return Result<Child>::failed(program.filename().string() + " is not there");
     }
+    // Boost.Process opens without truncating, so what an earlier run left would seem to be of this.
+    for (const char* suffix : {".out", ".err"}) {
+        std::error_code ignored;
+        std::filesystem::remove(with_suffix(file, suffix), ignored);
+    }
     try {
         process::process started(
             context().get_executor(), program, arguments,

@@ -13,14 +13,14 @@ TEST(Predict, ThePublishedCeilingAndPool) {
     EXPECT_DOUBLE_EQ(pool_rate(1000, 256, 0.020), 12'800);
 }
 
-TEST(Predict, TheLesserOfModelAndCpu) {
-    const auto pool = lesser(10'000, "pool", 2, 60e-6);
-    EXPECT_EQ(pool.bound, "pool");
+TEST(Predict, TheCpuLimitsButDoesNotPredict) {
+    const auto pool = with_limit(10'000, "pool", 2, 60e-6);
+    EXPECT_EQ(pool.limit, "pool");
     EXPECT_EQ(pool.rate, 10'000);
-    const auto cpu = lesser(50'000, "wait", 2, 50e-6);
-    EXPECT_EQ(cpu.bound, "CPU");
-    EXPECT_DOUBLE_EQ(cpu.rate, 40'000);
-    EXPECT_EQ(lesser(50'000, "wait", 2, 0).bound, "wait") << "an unknown cost bounds nothing";
+    const auto cpu = with_limit(50'000, "wait", 2, 50e-6);
+    EXPECT_EQ(cpu.limit, "CPU");
+    EXPECT_EQ(cpu.rate, 50'000);
+    EXPECT_EQ(with_limit(50'000, "wait", 2, 0).limit, "wait") << "an unknown cost limits nothing";
 }
 
 // The original (.NET 10, everything blocked) had 51, 91 and 170 threads after 10, 20 and 40 s on

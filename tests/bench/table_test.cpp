@@ -53,9 +53,9 @@ TEST(Summary, MedianOfTheRunsAndShareOfTheRawRelay) {
     EXPECT_EQ(summary.machine_ceiling, 40'000);
     EXPECT_EQ(summary.rows.at(0).rate, 9400);
     EXPECT_EQ(summary.rows.at(0).runs, 3);
-    EXPECT_EQ(summary.rows.at(0).prediction.bound, "pool");
+    EXPECT_EQ(summary.rows.at(0).prediction.limit, "pool");
     EXPECT_DOUBLE_EQ(summary.rows.at(0).prediction.rate, 10'000);
-    EXPECT_EQ(summary.rows.at(1).prediction.bound, "starved");
+    EXPECT_EQ(summary.rows.at(1).prediction.limit, "starved");
     EXPECT_FALSE(summary.rows.at(1).answered);
 }
 
