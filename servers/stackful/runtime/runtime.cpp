@@ -162,8 +162,12 @@ void sleep_until(Instant instant) {
 }
 
 void block_for(std::chrono::nanoseconds duration) {
+    Fiber* self = current_fiber();
+    if (self == nullptr) {
+        return std::this_thread::sleep_for(duration);
+    }
     give_up_scheduler();
-    std::this_thread::sleep_for(duration);
+    poll_on_thread(-1, 0, self->home->runtime().abandon_event(), Clock::now() + duration);
 }
 
 }  // namespace stackful::runtime

@@ -59,7 +59,7 @@ class Runtime {
     bool spawn_on(std::size_t scheduler, std::function<void()> body);
     std::size_t schedulers() const { return schedulers_.size(); }
     /// From now on every wait of a fiber ends at once, with `operation_aborted` where it has an
-    /// error to give; monitors and the plain blocking of a thread excepted.
+    /// error to give; only a monitor that another fiber holds is still waited for.
     void abandon();
     Counters counters();
 
@@ -103,7 +103,8 @@ std::size_t home_index();
 /// Waits until then. Returns early when the runtime is abandoned.
 void sleep_until(Instant instant);
 
-/// Blocks the calling thread, which gives up its scheduler before.
+/// Blocks the calling thread, which gives up its scheduler before. Returns early when the runtime
+/// is abandoned.
 void block_for(std::chrono::nanoseconds duration);
 
 }  // namespace stackful::runtime
