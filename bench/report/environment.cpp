@@ -70,6 +70,7 @@ nlohmann::json environment(const std::filesystem::path& wrk, const std::filesyst
         {"kernel", std::string(system.sysname) + " " + system.release + " " + system.machine},
         {"descriptor_limit", descriptors.rlim_cur},
         {"listen_backlog_limit", first_line("/proc/sys/net/core/somaxconn")},
+        {"automatic_task_groups", first_line("/proc/sys/kernel/sched_autogroup_enabled")},
         {"ephemeral_ports", first_line("/proc/sys/net/ipv4/ip_local_port_range")},
         {"load_average", first_line("/proc/loadavg")},
         {"compiler", "GCC " __VERSION__},
