@@ -119,6 +119,30 @@ TEST(Metrics, ShowsThreadsAndRequestsInFlight) {
     EXPECT_EQ(metrics_of(server.port())[in_flight("waiting")], 0);
 }
 
+TEST(Pages, AreAnsweredWhileThePoolIsStarved) {
+    const std::string model = programs().model();
+    if (model != "thread_pool" && model != "sync_over_async") {
+        GTEST_SKIP() << "no pool behind a connector";
+    }
+    const bool fixed = model == "thread_pool";
+    Server server(shared_stub(), fixed ? Flags{"--threads", "1"}
+                                       : Flags{"--min-threads", "1", "--injection", "none"});
+    Connection running(server.port());
+    Connection queued(server.port());
+    running.send(get_request("/block?ms=3000"));
+    std::this_thread::sleep_for(300ms);
+    queued.send(get_request("/block?ms=10"));
+    std::this_thread::sleep_for(300ms);
+    EXPECT_EQ(get(server.port(), "/health").status, 200);
+    EXPECT_EQ(get(server.port(), "/").status, 200);
+    auto samples = metrics_of(server.port());
+    EXPECT_TRUE(running.is_silent_for(0ms) && queued.is_silent_for(0ms));
+    EXPECT_EQ(samples[in_flight("queued")], 1);
+    EXPECT_EQ(samples[in_flight("waiting")], 1);
+    expect_ok(running.receive());
+    expect_ok(queued.receive());
+}
+
 TEST(Head, AnswersEveryGetWithoutItsBody) {
     Connection connection(shared_server());
     for (const char* target : kGetTargets) {

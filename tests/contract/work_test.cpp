@@ -138,6 +138,14 @@ TEST(Tasks, SeveralBatchesAtOnceEnd) {
     }
 }
 
+TEST(Tasks, DoNotStopTheServerMeanwhile) {
+    Connection connection(shared_server());
+    connection.send(get_request("/tasks?count=2&sleep_ms=2500"));
+    EXPECT_EQ(get(shared_server(), "/health").status, 200);
+    EXPECT_TRUE(connection.is_silent_for(0ms));
+    expect_tasks(connection.receive(), 2, 2500);
+}
+
 TEST(Tasks, ClientThatGoesAwayLeavesNothingBehind) {
     Server server(shared_stub());
     Connection connection(server.port());
