@@ -70,7 +70,10 @@ void AsyncSession::send() {
         asio::buffer(connection_.unsent()),
         [this, self = shared_from_this()](error_code error, std::size_t bytes) {
             if (error == asio::error::operation_aborted && socket_.is_open()) {
-                bytes = socket_.write_some(asio::buffer(connection_.unsent()), error);
+                error = asio::error::would_block;
+                if (net::is_writable(socket_.native_handle())) {
+                    bytes = socket_.write_some(asio::buffer(connection_.unsent()), error);
+                }
             }
             if (!error) {
                 connection_.sent(bytes);

@@ -1,5 +1,6 @@
 #include "common/net/socket.hpp"
 
+#include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -37,6 +38,11 @@ unsigned usable_cpus() {
 bool has_unread(int descriptor) {
     int bytes = 0;
     return ::ioctl(descriptor, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+bool is_writable(int descriptor) {
+    pollfd polled{descriptor, POLLOUT, 0};
+    return ::poll(&polled, 1, 0) > 0;
 }
 
 bool is_ipv6(int descriptor) {

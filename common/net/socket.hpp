@@ -58,6 +58,9 @@ std::size_t raise_descriptor_limit();
 unsigned usable_cpus();
 /// Whether the socket holds bytes that nobody has received yet.
 bool has_unread(int descriptor);
+/// Whether the kernel calls the socket writable: a good part of its buffer is free. A few bytes may
+/// go through before that, but a peer that does not read must not live on them.
+bool is_writable(int descriptor);
 /// Whether the socket speaks IPv6.
 bool is_ipv6(int descriptor);
 /// Whether a kept connection may be used again: the peer has neither closed it nor sent anything.

@@ -116,8 +116,11 @@ error_code Session::send_now() {
 
 /// Waits until the socket takes more, or the sweep says that this lasts too long.
 Awaitable<error_code> Session::send_later() {
-    co_await socket_.async_wait(Socket::wait_write, kErrorAsValue);
-    error_code error = send_now();
+    const auto [cancelled] = co_await socket_.async_wait(Socket::wait_write, kErrorAsValue);
+    error_code error = asio::error::would_block;
+    if (!cancelled || net::is_writable(socket_.native_handle())) {
+        error = send_now();
+    }
     if (error == asio::error::would_block) {
         connection_.nothing_came();
         error = {};

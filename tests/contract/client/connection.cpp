@@ -156,6 +156,11 @@ bool Connection::is_gone(milliseconds patience) {
     }
 }
 
+bool Connection::is_cut_off(milliseconds patience) {
+    pollfd polled{socket_, 0, 0};  // errors and the hang-up are reported without being asked for
+    return ::poll(&polled, 1, static_cast<int>(patience.count())) > 0;
+}
+
 bool Connection::is_silent_for(milliseconds duration) {
     return received_.empty() && !is_ready(socket_, POLLIN, duration);
 }

@@ -33,6 +33,8 @@ class Connection {
     bool ends(std::chrono::milliseconds patience = kPatience);
     /// Whether the server ends the connection in any way; bytes before that are dropped.
     bool is_gone(std::chrono::milliseconds patience = kPatience);
+    /// The same without reading: whether the server resets the connection, or both sides closed it.
+    bool is_cut_off(std::chrono::milliseconds patience);
     /// Whether nothing comes for that long.
     bool is_silent_for(std::chrono::milliseconds duration);
     /// Ends the sending side; the receiving side stays open.
