@@ -103,8 +103,8 @@ void WorkerPool::run(Job job) {
 void WorkerPool::run_all(std::size_t count, const std::function<void()>& task) {
     const auto batch = std::make_shared<Batch>(task, count, count);
     WorkerPool& pool = *current_pool;
-    const std::size_t helpers = std::min(pool.threads_.size(), count);
-    for (std::size_t n = 1; n < helpers; ++n) {
+    const std::size_t entries = std::min(pool.threads_.size(), count);
+    for (std::size_t n = 1; n < entries; ++n) {
         pool.push(batch);
     }
     while (batch->run_one()) {
