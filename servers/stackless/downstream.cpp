@@ -81,6 +81,9 @@ Awaitable<Downstream::Exchange> Downstream::exchange(Call& call) {
     Exchange outcome;
     auto& [socket, buffer] = *call.connection;
     outcome.error = co_await send(socket);
+    if (outcome.error == asio::error::operation_aborted) {
+        outcome.error = call.failure();
+    }
     if (outcome.error) {
         co_return outcome;
     }

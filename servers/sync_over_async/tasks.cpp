@@ -16,7 +16,7 @@ struct Tasks::Batch {
 };
 
 std::future<void> Tasks::start(std::size_t count, std::function<void()> task) {
-    const std::size_t queued = std::min(count, take_room(count));
+    const std::size_t queued = count == 0 ? 0 : take_room(count);
     const auto batch = std::make_shared<Batch>(std::move(task), count, queued);
     auto ended = batch->ended.get_future();
     if (count == 0) {
@@ -28,12 +28,14 @@ std::future<void> Tasks::start(std::size_t count, std::function<void()> task) {
     return ended;
 }
 
-/// At least one, so that every batch gets on.
+/// At least one, so that every batch gets on, if there is no room for any.
 std::size_t Tasks::take_room(std::size_t wanted) {
-    std::size_t room = room_;
-    while (!room_.compare_exchange_weak(room, room - std::min(room, wanted))) {
-    }
-    return std::max<std::size_t>(std::min(room, wanted), 1);
+    std::ptrdiff_t room = room_;
+    std::ptrdiff_t taken;
+    do {
+        taken = std::clamp<std::ptrdiff_t>(room, 1, static_cast<std::ptrdiff_t>(wanted));
+    } while (!room_.compare_exchange_weak(room, room - taken));
+    return static_cast<std::size_t>(taken);
 }
 
 void Tasks::queue(std::shared_ptr<Batch> batch) {

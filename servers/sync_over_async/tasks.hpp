@@ -27,7 +27,8 @@ class Tasks {
     void run_one(const std::shared_ptr<Batch>& batch);
 
     GrowingPool& pool_;
-    std::atomic<std::size_t> room_ = common::limits::kTasksInFlight;
+    /// Below nought when more batches than that run at once, each with one task queued.
+    std::atomic<std::ptrdiff_t> room_ = common::limits::kTasksInFlight;
 };
 
 }  // namespace sync_over_async

@@ -86,6 +86,48 @@ TEST(Pinning, AtTheLimitNoSchedulerIsLeftAlone) {
     EXPECT_EQ(running->counters().orphans, 0u);
 }
 
+// A carrier that never runs out of work would not look at the orphans by itself.
+TEST(Pinning, AtTheLimitABusyCarrierTakesTurns) {
+    Running running(Options{.carriers = 2, .max_carriers = 2});
+    std::atomic<bool> pinned_ended = false;
+    std::atomic<bool> reached = false;
+    auto pinned = running.spawn(0, [&] {
+        sleep_pinned(1s);
+        pinned_ended = true;
+    });
+    auto busy = running.spawn(1, [&] {
+        while (!reached) {
+            yield();
+        }
+        EXPECT_FALSE(pinned_ended);
+    });
+    std::this_thread::sleep_for(50ms);
+    auto orphaned = running.spawn(0, [&] { reached = true; });
+    busy.get();
+    orphaned.get();
+    pinned.get();
+}
+
+TEST(Pinning, APinnedWaitForAMutexIsCounted) {
+    Running running(Options{.carriers = 1, .max_carriers = 2});
+    Mutex mutex;
+    auto holder = running.spawn(0, [&] {
+        const std::lock_guard lock(mutex);
+        sleep_until(Clock::now() + 200ms);
+    });
+    auto waiter = running.spawn(0, [&] {
+        Monitor monitor;
+        const std::lock_guard pinning(monitor);
+        const std::lock_guard lock(mutex);
+    });
+    std::this_thread::sleep_for(50ms);
+    EXPECT_EQ(running->counters().pinned, 1u);
+    holder.get();
+    waiter.get();
+    EXPECT_EQ(running->counters().pinned, 0u);
+    EXPECT_EQ(running->counters().pinned_total, 1u);
+}
+
 // The orphan's sockets and timers are watched, not only its inbox.
 TEST(Pinning, AtTheLimitOrphansGetTheirEvents) {
     Running running(Options{.carriers = 2, .max_carriers = 2});

@@ -2,6 +2,7 @@
 
 #include "stackful/runtime/carriers.hpp"
 #include "stackful/runtime/overflow.hpp"
+#include "stackful/runtime/pinning.hpp"
 #include "stackful/runtime/runtime.hpp"
 #include "stackful/runtime/scheduler.hpp"
 
@@ -35,6 +36,9 @@ void Carrier::serve(Scheduler& held) {
     held.gather();
     if (held.has_work()) {
         held.poll(false);
+        if (carriers_.are_short()) {
+            carriers_.take_turns(*this);
+        }
     } else if (carriers_.are_short()) {
         held.poll(false);
         if (!held.has_work()) {
@@ -77,7 +81,7 @@ Fiber* current_fiber() {
 namespace {
 
 void park_on_thread(Fiber& self, Commit commit, void* argument) {
-    give_up_scheduler();
+    const PinnedWait wait(self);
     self.waits_on_thread.store(1);
     if (!commit(self, argument)) {
         self.waits_on_thread.store(0);

@@ -172,6 +172,14 @@ bool Carriers::start_carrier() {
     return true;
 }
 
+void Carriers::take_turns(Carrier& carrier) {
+    const std::lock_guard lock(mutex_);
+    if (watchers_ == 0 && orphans_.size() > expected_) {
+        let_go(carrier);
+        take(carrier, *orphans_.front());
+    }
+}
+
 void Carriers::watch_orphans(Carrier& carrier) {
     std::unique_lock lock(mutex_);
     if (orphans_.size() <= expected_) {

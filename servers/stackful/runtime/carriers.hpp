@@ -38,6 +38,10 @@ class Carriers {
     void give_up(Carrier& carrier);
     /// Whether some orphan has no carrier on its way.
     bool are_short() const { return short_.load(); }
+    /// Exchanges the carrier's busy scheduler for the orphan that has waited longest, unless idle
+    /// carriers watch the orphans: at the limit a carrier that never runs out of work must not
+    /// leave them alone.
+    void take_turns(Carrier& carrier);
     /// Orphans the carrier's idle scheduler and waits for any orphan to have something to run.
     void watch_orphans(Carrier& carrier);
 

@@ -62,7 +62,6 @@ class Scheduler {
 
     // Kept by Carriers, under its lock.
     bool is_orphan = false;
-    bool is_watched = false;
 
   private:
     void set_round(std::size_t fibers) {
