@@ -1,51 +1,44 @@
 #include "bench/predict/predict.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "bench/statistics/statistics.hpp"
 
 namespace bench::predict {
-namespace {
-
-constexpr double kDelayStepS = 0.025;
-constexpr double kLongestDelayS = 0.25;
-
-}  // namespace
 
 double arithmetic_ceiling(double connections, double wait_s) {
     return connections / wait_s;
 }
 
-double pool_rate(double connections, double threads, double wait_s) {
-    return std::min(connections, threads) / wait_s;
+double pool_rate(double connections, double servers, double wait_s) {
+    return std::min(connections, servers) / wait_s;
+}
+
+double closed_latency_s(double connections, double rate) {
+    return connections / rate;
+}
+
+LatencyBounds closed_latency_bounds(double connections, double servers, double wait_s) {
+    const double turns = std::max(1.0, connections / servers);
+    return {std::floor(turns) * wait_s, std::ceil(turns) * wait_s};
 }
 
 double cpu_bound(double cpus, double cpu_s_per_request) {
     return cpus / cpu_s_per_request;
 }
 
-double injected_threads(double cpus, double seconds) {
-    double threads = 2 * cpus;
-    for (double delay = kDelayStepS; delay < kLongestDelayS - kDelayStepS / 2;
-         delay += kDelayStepS) {
-        if (seconds < cpus * delay) {
-            return threads + seconds / delay;
-        }
-        threads += cpus;
-        seconds -= cpus * delay;
-    }
-    return threads + seconds / kLongestDelayS;
+double waves(double count, double servers) {
+    return std::ceil(count / servers);
 }
 
-double take_off_s(double cpus, double requests) {
-    double threads = 2 * cpus;
-    double seconds = 0;
-    double delay = kDelayStepS;
-    while (threads < requests + 1) {
-        const double started = std::min(cpus, requests + 1 - threads);
-        threads += started;
-        seconds += started * delay;
-        delay = std::min(delay + kDelayStepS, kLongestDelayS);
-    }
-    return seconds;
+double tasks_s(double count, double servers, double sleep_s) {
+    return waves(count, servers) * sleep_s;
+}
+
+double burst_latency_s(const Burst& burst, double percent) {
+    const double rank = statistics::nearest_rank(percent, burst.requests);
+    return waves(rank, burst.servers) * burst.wait_s + rank * burst.cpu_s_per_request / burst.cpus;
 }
 
 Prediction with_limit(double model_rate, const std::string& limit, double cpus,

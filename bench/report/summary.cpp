@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bench/predict/simulation.hpp"
 #include "bench/statistics/statistics.hpp"
 
 namespace bench::report {
@@ -23,7 +24,11 @@ Prediction predict_row(const Experiment& experiment, const RowSummary& summary, 
         }
         case Model::injected: {
             const std::chrono::duration<double> duration = experiment.duration_of(row);
-            if (duration.count() < predict::take_off_s(cpus, connections)) {
+            const unsigned threads = static_cast<unsigned>(cpus);
+            const auto take_off_s =
+                predict::take_off_s({.cpus = threads, .min_threads = threads},
+                                    static_cast<unsigned>(experiment.load.connections));
+            if (!take_off_s || duration.count() < *take_off_s) {
                 return {0, "starved"};
             }
             return predict::with_limit(ceiling, "wait", cpus, cost);

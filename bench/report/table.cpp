@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "bench/predict/predict.hpp"
+#include "bench/predict/simulation.hpp"
 
 namespace bench::report {
 namespace {
@@ -158,14 +158,17 @@ std::string silence(const Experiment& experiment, const RowSummary& row, int cpu
         return {};
     }
     const std::chrono::duration<double> duration = experiment.duration_of(row.row);
-    const double connections = experiment.load.connections;
+    const int connections = experiment.load.connections;
+    const unsigned threads = static_cast<unsigned>(cpus);
+    const auto take_off_s = predict::take_off_s({.cpus = threads, .min_threads = threads},
+                                                static_cast<unsigned>(connections));
     return wrap("Why " + label(row) + " shows " + with_commas(row.rate) +
                 ": every thread of its pool is blocked on a call whose completion needs a thread "
                 "of the same pool, so nothing is answered before the pool has more threads than "
                 "requests in flight; it had " +
                 with_commas(row.threads) + " after " + with_commas(duration.count()) + " s, and " +
                 with_commas(connections) + " requests need about " +
-                with_commas(predict::take_off_s(cpus, connections)) +
+                with_commas(take_off_s.value_or(predict::kTakeOffHorizonS)) +
                 " s (.NET itself does the same; the published figure does not follow from its "
                 "rules).");
 }

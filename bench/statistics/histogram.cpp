@@ -1,6 +1,6 @@
 #include "bench/statistics/histogram.hpp"
 
-#include <cmath>
+#include "bench/statistics/statistics.hpp"
 
 namespace bench::statistics {
 
@@ -42,7 +42,7 @@ double mean_us(const Histogram& histogram) {
 }
 
 double percentile_us(const Histogram& histogram, double percent) {
-    const double rank = std::ceil(percent / 100 * static_cast<double>(count(histogram)));
+    const double rank = nearest_rank(percent, static_cast<double>(count(histogram)));
     std::uint64_t seen = 0;
     for (const auto& [latency, samples] : histogram) {
         seen += samples;

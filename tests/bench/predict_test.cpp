@@ -10,7 +10,48 @@ TEST(Predict, ThePublishedCeilingAndPool) {
     EXPECT_DOUBLE_EQ(arithmetic_ceiling(1000, 0.020), 50'000);
     EXPECT_DOUBLE_EQ(pool_rate(1000, 200, 0.020), 10'000);
     EXPECT_DOUBLE_EQ(pool_rate(100, 200, 0.020), 5'000);
-    EXPECT_DOUBLE_EQ(pool_rate(1000, 256, 0.020), 12'800);
+    EXPECT_DOUBLE_EQ(pool_rate(1000, 256, 0.020), 12'800) << "carriers of pinned fibers";
+    EXPECT_DOUBLE_EQ(pool_rate(1000, 8, 0.020), 400) << "the same without hand-off";
+    EXPECT_DOUBLE_EQ(pool_rate(256, 2, 0.001), 2'000) << "event loops that a handler blocks";
+    EXPECT_DOUBLE_EQ(cpu_bound(8, 0.020), 400);
+}
+
+// The published 500 clients on 200 threads of 50 ms: half at 100 and half at 150, 125 on average.
+TEST(Predict, LatencyOfAClosedPool) {
+    EXPECT_DOUBLE_EQ(closed_latency_s(500, pool_rate(500, 200, 0.050)), 0.125);
+    const auto queued = closed_latency_bounds(500, 200, 0.050);
+    EXPECT_DOUBLE_EQ(queued.lowest_s, 0.100);
+    EXPECT_DOUBLE_EQ(queued.highest_s, 0.150);
+    const auto even = closed_latency_bounds(1000, 200, 0.020);
+    EXPECT_DOUBLE_EQ(even.lowest_s, 0.100) << "every request waits for four others";
+    EXPECT_DOUBLE_EQ(even.highest_s, 0.100);
+    const auto idle = closed_latency_bounds(100, 200, 0.020);
+    EXPECT_DOUBLE_EQ(idle.lowest_s, 0.020);
+    EXPECT_DOUBLE_EQ(idle.highest_s, 0.020);
+}
+
+// The published 600 requests of 300 ms on 200 threads: three waves.
+TEST(Predict, ABurstRunsInWaves) {
+    const Burst burst{600, 200, 0.300};
+    EXPECT_DOUBLE_EQ(burst_latency_s(burst, 33), 0.300);
+    EXPECT_DOUBLE_EQ(burst_latency_s(burst, 34), 0.600);
+    EXPECT_DOUBLE_EQ(burst_latency_s(burst, 50), 0.600);
+    EXPECT_DOUBLE_EQ(burst_latency_s(burst, 99), 0.900);
+    EXPECT_DOUBLE_EQ(burst_latency_s(burst, 100), 0.900);
+    EXPECT_DOUBLE_EQ(burst_latency_s({600, 600, 0.300}, 100), 0.300) << "nothing is held";
+    EXPECT_DOUBLE_EQ(burst_latency_s({601, 200, 0.300}, 100), 1.200);
+}
+
+TEST(Predict, WhatABurstCostsIsAdded) {
+    EXPECT_DOUBLE_EQ(burst_latency_s({600, 200, 0.300, 100e-6, 2}, 100), 0.930);
+    EXPECT_DOUBLE_EQ(burst_latency_s({600, 200, 0.300, 100e-6, 2}, 50), 0.615);
+    EXPECT_DOUBLE_EQ(burst_latency_s({60, 60, 0, 0.005, 2}, 100), 0.150) << "work alone";
+}
+
+TEST(Predict, TasksRunInWaves) {
+    EXPECT_DOUBLE_EQ(tasks_s(100'000, 8, 0.050), 625);
+    EXPECT_DOUBLE_EQ(tasks_s(100'001, 8, 0.050), 625.05);
+    EXPECT_DOUBLE_EQ(tasks_s(100'000, 100'000, 0.050), 0.050);
 }
 
 TEST(Predict, TheCpuLimitsButDoesNotPredict) {
@@ -21,24 +62,6 @@ TEST(Predict, TheCpuLimitsButDoesNotPredict) {
     EXPECT_EQ(cpu.limit, "CPU");
     EXPECT_EQ(cpu.rate, 50'000);
     EXPECT_EQ(with_limit(50'000, "wait", 2, 0).limit, "wait") << "an unknown cost limits nothing";
-}
-
-// The original (.NET 10, everything blocked) had 51, 91 and 170 threads after 10, 20 and 40 s on
-// two CPUs, and 94, 129 and 169 after 11, 20 and 30 s on eight; it took off at 22, 12 and 239 s.
-TEST(Predict, ThreadInjectionIsNearTheOriginal) {
-    EXPECT_EQ(injected_threads(2, 0), 4);
-    EXPECT_NEAR(injected_threads(2, 10), 51, 3);
-    EXPECT_NEAR(injected_threads(2, 20), 91, 3);
-    EXPECT_NEAR(injected_threads(2, 40), 170, 5);
-    EXPECT_NEAR(injected_threads(8, 30), 169, 8);
-}
-
-TEST(Predict, TakeOffIsNearTheOriginal) {
-    EXPECT_NEAR(take_off_s(2, 100), 22, 22 / 5.0);
-    EXPECT_NEAR(take_off_s(8, 100), 12, 12 / 5.0);
-    EXPECT_NEAR(take_off_s(2, 1000), 239, 239 / 5.0);
-    EXPECT_NEAR(injected_threads(2, take_off_s(2, 1000)), 1001, 0.001);
-    EXPECT_EQ(take_off_s(64, 100), 0) << "threads for all are there at once";
 }
 
 }  // namespace

@@ -50,7 +50,14 @@ std::string part_of(const std::string& path) {
     return path.substr(0, path.find('/', first.size() + 1));
 }
 
-bool may_include(const std::string& from, const std::string& to) {
+bool may_include(const std::string& file, const std::string& header) {
+    // A prediction of thread injection must hold the server's own rules, or it would test a copy.
+    // They are values alone, so that sharing this one header couples nothing else.
+    if (file.starts_with("bench/") && header == "servers/sync_over_async/injection_policy.hpp") {
+        return true;
+    }
+    const std::string from = part_of(file);
+    const std::string to = part_of(header);
     if (from == to || to == "common" || from == "tests") {
         return true;
     }
@@ -122,9 +129,8 @@ std::vector<std::string> broken_rules(const SourceTree& tree) {
         if (!is_code(path)) {
             continue;
         }
-        const std::string part = part_of(path);
         for (const auto& include : includes_of(tree, path)) {
-            if (!include.path.empty() && !may_include(part, part_of(include.path))) {
+            if (!include.path.empty() && !may_include(path, include.path)) {
                 broken.push_back(path + " includes " + include.path);
             }
         }
@@ -134,7 +140,7 @@ std::vector<std::string> broken_rules(const SourceTree& tree) {
         }
         if (counts_templates(path)) {
             static const std::regex kTemplate(R"(\btemplate\s*<)");
-            templates[part] += static_cast<int>(
+            templates[part_of(path)] += static_cast<int>(
                 std::distance(std::sregex_iterator(text.begin(), text.end(), kTemplate), {}));
         }
     }
