@@ -1,7 +1,8 @@
 set(here ${CMAKE_CURRENT_LIST_DIR})
 add_executable(test_fiber_runtime
     ${here}/stackful_fibers_test.cpp ${here}/stackful_pinning_test.cpp
-    ${here}/stackful_stack_test.cpp ${here}/stackful_stream_test.cpp)
+    ${here}/stackful_stack_test.cpp ${here}/stackful_stream_test.cpp
+    ${here}/stackful_system_test.cpp)
 target_link_libraries(test_fiber_runtime PRIVATE stackful_runtime GTest::gtest_main)
 waitbench_add_test(fiber_runtime 120 test_fiber_runtime)
 

@@ -27,6 +27,16 @@ const timespec* time_left(Instant deadline, timespec& left) {
     return &left;
 }
 
+/// Rounded up: a wait that ends early would be followed by another, and another.
+int whole_milliseconds(const timespec* left) {
+    if (left == nullptr) {
+        return -1;
+    }
+    constexpr std::int64_t kMost = 60'000;
+    return static_cast<int>(
+        std::min(left->tv_sec * 1000 + (left->tv_nsec + 999'999) / 1'000'000, kMost));
+}
+
 ssize_t result(ssize_t value) {
     return value < 0 ? -errno : value;
 }
@@ -34,9 +44,13 @@ ssize_t result(ssize_t value) {
 }  // namespace
 
 int wait_for_events(int epoll, epoll_event* events, std::size_t capacity, Instant deadline) {
-    timespec left;
-    const int count = ::epoll_pwait2(epoll, events, static_cast<int>(capacity),
-                                     time_left(deadline, left), nullptr);
+    timespec buffer;
+    const timespec* left = time_left(deadline, buffer);
+    int count = ::epoll_pwait2(epoll, events, static_cast<int>(capacity), left, nullptr);
+    if (count < 0 && errno == ENOSYS) {
+        // Before Linux 5.11, in older sandboxes and in valgrind.
+        count = ::epoll_wait(epoll, events, static_cast<int>(capacity), whole_milliseconds(left));
+    }
     return std::max(count, 0);
 }
 
