@@ -6,7 +6,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+
+#include "bench/sample/machine.hpp"
+#include "bench/sample/text.hpp"
 
 namespace bench::sample {
 namespace {
@@ -15,29 +17,51 @@ std::filesystem::path proc(pid_t pid) {
     return "/proc/" + std::to_string(pid);
 }
 
-std::string contents(const std::filesystem::path& file) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
-}
-
-/// The number behind "NAME:" at the start of a line.
-std::uint64_t field(const std::string& text, const std::string& name) {
-    const std::size_t found = text.find("\n" + name + ":");
-    return found == std::string::npos
-               ? 0
-               : std::strtoull(text.c_str() + found + name.size() + 2, nullptr, 10);
-}
-
 }  // namespace
 
 Status parse_status(const std::string& proc_status) {
-    return {static_cast<int>(field(proc_status, "Threads")), field(proc_status, "VmRSS") * 1024,
-            field(proc_status, "VmHWM") * 1024};
+    const auto field = [&](const char* name) {
+        return number_behind(name, proc_status).value_or(0);
+    };
+    return {static_cast<int>(field("Threads:")), field("VmRSS:") * 1024, field("VmHWM:") * 1024};
 }
 
 Status status(pid_t pid) {
     return parse_status(contents(proc(pid) / "status"));
+}
+
+std::optional<std::uint64_t> parse_pss_bytes(const std::string& smaps_rollup) {
+    const auto kib = number_behind("Pss:", smaps_rollup);
+    return kib ? std::optional(*kib * 1024) : std::nullopt;
+}
+
+std::optional<std::uint64_t> pss_bytes(pid_t pid) {
+    return parse_pss_bytes(contents(proc(pid) / "smaps_rollup"));
+}
+
+std::string parse_sanitizer(const std::string& maps) {
+    for (const char* sanitizer : {"asan", "tsan", "lsan", "ubsan"}) {
+        for (const std::string library : {"/lib", "/libclang_rt."}) {  // GCC's name, Clang's.
+            if (maps.find(library + sanitizer) != std::string::npos) {
+                return sanitizer;
+            }
+        }
+    }
+    return {};
+}
+
+std::optional<std::string> sanitizer(pid_t pid) {
+    const std::string maps = contents(proc(pid) / "maps");
+    return maps.empty() ? std::nullopt : std::optional(parse_sanitizer(maps));
+}
+
+std::optional<std::string> parse_build_type(const std::string& version) {
+    const std::string line = version.substr(0, version.find('\n'));
+    const std::size_t open = line.rfind(" (");
+    if (open == std::string::npos || !line.ends_with(')')) {
+        return std::nullopt;
+    }
+    return line.substr(open + 2, line.size() - open - 3);
 }
 
 void reset_peak(pid_t pid) {
@@ -59,17 +83,15 @@ std::uint64_t context_switches(pid_t pid) {
     for (std::filesystem::directory_iterator task(proc(pid) / "task", error), end;
          !error && task != end; task.increment(error)) {
         const std::string text = contents(task->path() / "status");
-        sum += field(text, "voluntary_ctxt_switches") + field(text, "nonvoluntary_ctxt_switches");
+        sum += number_behind("voluntary_ctxt_switches:", text).value_or(0) +
+               number_behind("nonvoluntary_ctxt_switches:", text).value_or(0);
     }
     return sum;
 }
 
 double parse_busy_cpu_s(const std::string& proc_stat, double ticks_per_s) {
-    std::istringstream line(proc_stat);
-    std::string name;
-    double user = 0, nice = 0, system = 0, idle = 0, io_wait = 0, irq = 0, soft_irq = 0, steal = 0;
-    line >> name >> user >> nice >> system >> idle >> io_wait >> irq >> soft_irq >> steal;
-    return (user + nice + system + irq + soft_irq + steal) / ticks_per_s;
+    const auto times = parse_cpu_times(proc_stat, ticks_per_s);
+    return times ? times->busy_s : 0;
 }
 
 double busy_cpu_s() {
