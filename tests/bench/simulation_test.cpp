@@ -41,7 +41,7 @@ TEST(Simulation, TakesOffWhenTheOriginalDid) {
         double original_s;
     } cases[] = {{100, 2, 22}, {100, 8, 12}, {1000, 2, 239}, {1000, 8, 207}};
     for (const auto& [connections, cpus, original_s] : cases) {
-        const auto course = simulate(scenario(connections, dotnet(cpus, cpus), 250));
+        const auto course = simulate(scenario(connections, dotnet(cpus, cpus), 1.25 * original_s));
         ASSERT_TRUE(course.take_off_s) << connections << " " << cpus;
         EXPECT_NEAR(*course.take_off_s, original_s, original_s / 5) << connections << " " << cpus;
     }
