@@ -221,10 +221,12 @@ TEST(SyncOverAsyncServer, IdleThreadsEndAndTheNextBurstIsSilentAgain) {
     expect_all_answered(connections, 200);
 }
 
+// Far above, because on a busy machine a job can start a thread although another that was started
+// for an earlier one has yet to come to its own.
 TEST(SyncOverAsyncServer, AMinimumAboveTheRequestsCuresItAtAThreadARequest) {
     constexpr int kClients = 48;
     client::Stub stub({"--delay", "1s"});
-    client::Server server(stub.port(), {"--assume-cpus", "2", "--min-threads", "64"});
+    client::Server server(stub.port(), {"--assume-cpus", "2", "--min-threads", "500"});
     auto connections = open_connections(server.port(), kClients);
     send_all(connections, "/wait");
     expect_all_answered(connections, 200);
@@ -323,7 +325,7 @@ TEST(SyncOverAsyncServer, SleepingTasksGrowThePool) {
     client::Server server(client::unused_port(), {"--assume-cpus", "2"});
     EXPECT_EQ(get(server.port(), "/tasks?count=60&sleep_ms=50").status, 200);
     const Pool pool = pool_of(server.port());
-    EXPECT_GT(pool.threads, 2);
+    EXPECT_GT(pool.threads, 2 + 1) << "one more is for the request, which blocks as well";
     EXPECT_EQ(pool.injected, pool.threads - 2);
     EXPECT_EQ(pool.blocked, 0);
 }
