@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "bench/predict/predict.hpp"
+#include "bench/validity/figures.hpp"
 
 namespace bench::validity {
 namespace {
@@ -46,11 +46,6 @@ Outcome unknown(const std::string& what) {
     return exempt(what + ": not known here.");
 }
 
-std::string text(double value, int decimals) {
-    std::array<char, 64> buffer{};
-    std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, value);
-    return buffer.data();
-}
 std::string text(std::uint64_t value) {
     return std::to_string(value);
 }
@@ -58,10 +53,7 @@ std::string text(int value) {
     return std::to_string(value);
 }
 std::string ms(double seconds) {
-    return text(seconds * 1000, 2) + " ms";
-}
-std::string percent(double share) {
-    return text(share * 100, 1) + " %";
+    return figure(seconds * 1000, 2) + " ms";
 }
 
 // The answers.
@@ -107,9 +99,9 @@ Outcome bytes_per_request(const Facts& facts) {
     const auto bytes = static_cast<double>(*facts.bytes);
     const double least = requests * *facts.bytes_per_answer;
     const double most = least + facts.connections * *facts.bytes_per_answer;
-    const std::string reason = text(bytes / requests, 2) +
+    const std::string reason = figure(bytes / requests, 2) +
                                " bytes a request, where one answer has " +
-                               text(*facts.bytes_per_answer, 2) + ".";
+                               figure(*facts.bytes_per_answer, 2) + ".";
     return bytes < least || bytes > most ? invalid(reason) : holds(reason);
 }
 
@@ -164,9 +156,9 @@ Outcome littles_law(const Facts& facts) {
     // What the end cut off had been under way for half a latency in the mean.
     const double answered = static_cast<double>(facts.requests) + *facts.in_flight_at_end / 2;
     const double busy = answered * *facts.mean_latency_s / facts.duration_s / facts.connections;
-    const std::string reason = "Rate times mean latency is " + text(busy, 3) +
-                               " of the connections; " + text(kLeastLittle, 2) + " to " +
-                               text(kMostLittle, 2) + " is right.";
+    const std::string reason = "Rate times mean latency is " + figure(busy, 3) +
+                               " of the connections; " + figure(kLeastLittle, 2) + " to " +
+                               figure(kMostLittle, 2) + " is right.";
     return busy < kLeastLittle || busy > kMostLittle ? suspect(reason) : holds(reason);
 }
 
@@ -208,9 +200,9 @@ Outcome arithmetic_ceiling(const Facts& facts) {
         return exempt("The row waits for nothing.");
     }
     const double ceiling = predict::arithmetic_ceiling(facts.connections, facts.wait_s);
-    const std::string reason = text(facts.rate(), 0) + " requests a second, where " +
+    const std::string reason = figure(facts.rate(), 0) + " requests a second, where " +
                                text(facts.connections) + " connections and a wait of " +
-                               ms(facts.wait_s) + " allow " + text(ceiling, 0) + ".";
+                               ms(facts.wait_s) + " allow " + figure(ceiling, 0) + ".";
     return facts.rate() > ceiling * (1 + kClockTolerance) ? invalid(reason) : holds(reason);
 }
 
@@ -226,8 +218,9 @@ Outcome starved_connections(const Facts& facts) {
     }
     const double owed = static_cast<double>(facts.requests) / 2 / facts.connections;
     if (owed < kAnswersToNotice) {
-        return exempt("Half a run has " + text(owed, 1) + " answers for a connection, and " +
-                      text(kAnswersToNotice, 0) + " are needed to tell bad luck from starvation.");
+        return exempt("Half a run has " + figure(owed, 1) + " answers for a connection, and " +
+                      figure(kAnswersToNotice, 0) +
+                      " are needed to tell bad luck from starvation.");
     }
     const std::string reason = "Connections without an answer in the second half of the run: " +
                                text(*facts.starved_connections) + " of " + text(facts.connections) +
@@ -266,8 +259,8 @@ Outcome wrk_timeout(const Facts& facts) {
     if (!facts.wrk_timeout_s) {
         return unknown("wrk's timeout");
     }
-    const std::string reason = "wrk's timeout is " + text(*facts.wrk_timeout_s, 1) +
-                               " s, the run took " + text(facts.duration_s, 1) + " s.";
+    const std::string reason = "wrk's timeout is " + figure(*facts.wrk_timeout_s, 1) +
+                               " s, the run took " + figure(facts.duration_s, 1) + " s.";
     return *facts.wrk_timeout_s <= facts.duration_s ? invalid(reason) : holds(reason);
 }
 
@@ -297,7 +290,7 @@ Outcome percentiles(const Facts& facts) {
     std::string blank;
     for (const double one : {50.0, 75.0, 90.0, 99.0, 99.9}) {
         if (!is_percentile_known(facts.requests, one)) {
-            blank += (blank.empty() ? "p" : ", p") + text(one, one > 99 ? 1 : 0);
+            blank += (blank.empty() ? "p" : ", p") + figure(one, one > 99 ? 1 : 0);
         }
     }
     const std::string reason =
@@ -378,8 +371,8 @@ Outcome canary(const Facts& facts) {
         return unknown("The canary's time");
     }
     const std::string reason =
-        "A fixed computation around the run took " + text(*facts.canary_slowdown, 2) +
-        " times its fastest of the session; " + text(kCanaryAllowed, 2) + " is tolerable.";
+        "A fixed computation around the run took " + figure(*facts.canary_slowdown, 2) +
+        " times its fastest of the session; " + figure(kCanaryAllowed, 2) + " is tolerable.";
     return *facts.canary_slowdown > kCanaryAllowed ? suspect(reason) : holds(reason);
 }
 
@@ -398,7 +391,7 @@ Outcome usable_cpus(const Facts& facts) {
     }
     const auto& [affinity, quota] = *facts.cpus;
     const std::string reason = "Affinity allows " + text(affinity) + " CPUs, the cgroup's quota " +
-                               (quota ? text(*quota, 2) : "as many") + ".";
+                               (quota ? figure(*quota, 2) : "as many") + ".";
     return quota && *quota < affinity ? suspect(reason) : holds(reason);
 }
 
@@ -504,8 +497,8 @@ bool is_percentile_known(std::uint64_t samples, double percent) {
 GateResult judge_machine_ceiling(double ceiling_rps, double fastest_row_rps, double spread) {
     const bool above = fastest_row_rps > ceiling_rps * (1 + spread);
     return {"machine_ceiling", above ? Verdict::suspect : Verdict::holds,
-            "The fastest row reached " + text(fastest_row_rps, 0) +
-                " requests a second, the raw epoll programs " + text(ceiling_rps, 0) +
+            "The fastest row reached " + figure(fastest_row_rps, 0) +
+                " requests a second, the raw epoll programs " + figure(ceiling_rps, 0) +
                 " with a spread of " + percent(spread) + "."};
 }
 

@@ -77,6 +77,10 @@ struct Case {
     Change change;
 };
 
+void PrintTo(const Case& one, std::ostream* stream) {
+    *stream << one.gate << ", " << one.why;
+}
+
 class Fires : public testing::TestWithParam<Case> {};
 
 /// Nothing but the one gate must speak.
