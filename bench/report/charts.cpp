@@ -16,7 +16,8 @@ constexpr std::size_t kPointsOverTime = 160;
 
 std::string file_name(std::string id) {
     std::ranges::replace_if(
-        id, [](unsigned char byte) { return std::isalnum(byte) == 0 && byte != '-' && byte != '_'; },
+        id,
+        [](unsigned char byte) { return std::isalnum(byte) == 0 && byte != '-' && byte != '_'; },
         '-');
     return id;
 }
@@ -130,9 +131,10 @@ std::string note_of_bars(const json& experiment, const Chart& bars, bool publish
     }
     if (any([](const Series& series) { return !series.published.empty(); })) {
         const std::string machine = text(experiment, "published_machine");
-        note += " Hollow diamond: published" +
-                (machine.empty() ? " for another machine" : ", on another machine (" + machine + ")") +
-                "; compare the order, not the height.";
+        note +=
+            " Hollow diamond: published" +
+            (machine.empty() ? " for another machine" : ", on another machine (" + machine + ")") +
+            "; compare the order, not the height.";
     } else if (published_left_out) {
         note += " Published figures are left out: they belong to another load.";
     }
@@ -198,7 +200,7 @@ Chart percentiles_of(const json& experiment) {
 Chart samples_chart(const json& experiment, const char* key, const std::string& title,
                     const std::string& unit, double factor) {
     Chart lines = chart(experiment, title, unit + " over time");
-    lines.svg = false;
+    lines.svg = lines.markers = false;
     lines.x.title = "seconds";
     lines.y = {unit, true, {}};
     lines.note = "The first measured run of each row.";
@@ -215,6 +217,7 @@ Chart samples_chart(const json& experiment, const char* key, const std::string& 
 
 Chart timeline_of(const json& experiment, const json& row) {
     Chart lines = chart(experiment, "timeline-" + text(row, "id"), label_of(row));
+    lines.markers = false;
     lines.x.title = "seconds from the first connection";
     lines.y.title = "threads";
     lines.second = Axis{"answers between samples", false, {}};
@@ -273,7 +276,8 @@ Chart swept(const json& experiment, const std::string& suffix, const std::string
         }
         return Point{*x, *y * factor / (per_point ? *x : 1)};
     });
-    lines.note = zero ? "Points at zero have no place on a logarithmic axis; the table has them." : "";
+    lines.note =
+        zero ? "Points at zero have no place on a logarithmic axis; the table has them." : "";
     return lines;
 }
 
@@ -303,8 +307,9 @@ Chart prediction_of(const json& results, const std::string& figure_name, const s
     dots.title = "Measured against predicted, " + unit;
     dots.x = {"predicted, " + unit, true, {}};
     dots.y = {"measured, " + unit, true, {}};
-    dots.note = "Every row with a prediction and a figure above zero. On the line they agree; below "
-                "it the machine gave less than was predicted.";
+    dots.note =
+        "Every row with a prediction and a figure above zero. On the line they agree; below "
+        "it the machine gave less than was predicted.";
     for (const json& experiment : list(results, "experiments")) {
         const Figure figure = figure_of(experiment);
         for (const json& row : list(experiment, "rows")) {
@@ -378,6 +383,8 @@ std::vector<Chart> charts_of(const json& results) {
     for (Chart& one : charts) {
         std::erase_if(one.series, [](const Series& series) { return series.points.empty(); });
         count_variants(one.series);
+        // The name of a mark stands left of it, so the leftmost line must be the shortest.
+        std::ranges::sort(one.marks, {}, &Mark::x);
     }
     std::erase_if(charts, [](const Chart& one) { return one.series.empty(); });
     return charts;
@@ -389,6 +396,7 @@ json to_json(const Chart& chart) {
                                                              : "scatter"},
                    {"x", to_json(chart.x)},
                    {"y", to_json(chart.y)},
+                   {"markers", chart.markers},
                    {"marks", json::array()},
                    {"series", json::array()}};
     if (chart.second) {
@@ -398,9 +406,13 @@ json to_json(const Chart& chart) {
         result["marks"].push_back({{"label", mark.label}, {"x", mark.x}});
     }
     for (const Series& series : chart.series) {
-        json one = {{"label", series.label},       {"colour", colour_of(series.model)},
-                    {"variant", series.variant},   {"verdict", series.verdict},
-                    {"second", series.second_axis}, {"published", series.published},
+        json one = {{"label", series.label},
+                    {"model", series.model},
+                    {"colour", colour_of(series.model)},
+                    {"variant", series.variant},
+                    {"verdict", series.verdict},
+                    {"second", series.second_axis},
+                    {"published", series.published},
                     {"points", json::array()}};
         for (const Point& point : series.points) {
             one["points"].push_back({{"x", point.x}, {"y", point.y}});
@@ -408,8 +420,9 @@ json to_json(const Chart& chart) {
                 one["points"].back()["hollow"] = true;
             }
         }
-        for (const auto& [key, value] :
-             {std::pair("low", series.low), {"high", series.high}, {"predicted", series.predicted}}) {
+        for (const auto& [key, value] : {std::pair("low", series.low),
+                                         {"high", series.high},
+                                         {"predicted", series.predicted}}) {
             if (value) {
                 one[key] = *value;
             }

@@ -16,9 +16,9 @@ struct Point {
 
 struct Series {
     std::string label;
-    std::string model;       ///< Whose colour it has, see colour_of().
-    int variant = 0;         ///< Counts the series of one model, which differ by their dashes.
-    std::string verdict = {};     ///< Shown beside the label unless it is "valid".
+    std::string model;         ///< Whose colour it has, see colour_of().
+    int variant = 0;           ///< Counts the series of one model, which differ by their dashes.
+    std::string verdict = {};  ///< Shown beside the label unless it is "valid".
     bool second_axis = false;
     std::vector<Point> points = {};
     // Bars only: one point, whose x is the figure.
@@ -49,7 +49,8 @@ struct Chart {
     std::optional<Axis> second;  ///< The axis on the right.
     std::vector<Series> series;
     std::vector<Mark> marks;
-    bool svg = true;  ///< Whether charts/ has it, too.
+    bool markers = true;  ///< Whether the points of a line are marked.
+    bool svg = true;      ///< Whether charts/ has it, too.
 };
 
 /// Colours of Okabe and Ito, which colour-blind readers can tell apart.

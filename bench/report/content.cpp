@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <functional>
 #include <map>
-#include <set>
 
 namespace bench::report {
 namespace {
@@ -49,7 +48,8 @@ std::string from_to(std::optional<double> low, std::optional<double> high) {
 
 std::string interval(const json& row) {
     const json& bounds = list(row, "rps_interval");
-    return bounds.size() == 2 ? from_to(bounds[0].get<double>(), bounds[1].get<double>()) : kNothing;
+    return bounds.size() == 2 ? from_to(bounds[0].get<double>(), bounds[1].get<double>())
+                              : kNothing;
 }
 
 std::string counted(double count, const std::string& one, const std::string& many) {
@@ -81,9 +81,8 @@ struct Source {
 
 Source number_source(const char* header, const char* key, double factor = 1,
                      const char* published_key = nullptr) {
-    Source source{{header, ColumnKind::number}, [=](const json& row) {
-                      return or_nothing(scaled(number(row, key), factor));
-                  }};
+    Source source{{header, ColumnKind::number},
+                  [=](const json& row) { return or_nothing(scaled(number(row, key), factor)); }};
     if (published_key != nullptr) {
         source.published = [=](const json& row) { return or_nothing(number(row, published_key)); };
     }
@@ -107,7 +106,9 @@ const json* published_row(const json& experiment, const json& id) {
 /// Columns in which no line has anything to say are left out.
 void drop_empty_columns(Table& table) {
     for (std::size_t i = table.columns.size(); i-- > 1;) {
-        const auto is_empty = [i](const Line& line) { return line.cells[i] == kNothing; };
+        const auto is_empty = [i](const Line& line) {
+            return line.cells[i].empty() || line.cells[i] == kNothing;
+        };
         if (std::ranges::all_of(table.lines, is_empty)) {
             table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
             for (Line& line : table.lines) {
@@ -127,7 +128,10 @@ Table table_of(const json& experiment, const std::vector<Source>& sources, bool 
         Line line{kind, {label}};
         for (const Source& source : sources) {
             const auto& cell = kind == LineKind::published ? source.published : source.measured;
-            line.cells.push_back(cell ? cell(row) : kNothing);
+            line.cells.push_back(cell ? cell(row) : "");
+            if (kind == LineKind::published && line.cells.back() == kNothing) {
+                line.cells.back().clear();  // What nobody published is no gap in the measuring.
+            }
         }
         table.lines.push_back(std::move(line));
     };
@@ -144,28 +148,36 @@ Table table_of(const json& experiment, const std::vector<Source>& sources, bool 
     return table;
 }
 
-/// The measured figure, and the one column or more that say how sure it is.
-std::vector<Source> figure_sources(const Figure& figure) {
-    std::vector<Source> sources{
-        {{figure.unit, ColumnKind::number},
-         [=](const json& row) { return or_nothing(figure.of(row)); },
-         [=](const json& row) {
-             const auto value = figure.of_published(row);
-             return value || figure.name != "rate"
-                        ? or_nothing(value)
-                        : from_to(number(row, "rps_low"), number(row, "rps_high"));
-         }}};
-    if (figure.name == "rate") {
-        sources.push_back({{"lowest to highest run", ColumnKind::number}, [](const json& row) {
-                               return from_to(number(row, "rps_low"), number(row, "rps_high"));
-                           }});
-        sources.push_back({{"95 % interval", ColumnKind::number}, interval});
+Source figure_source(const Figure& figure) {
+    return {{figure.unit, ColumnKind::number},
+            [=](const json& row) { return or_nothing(figure.of(row)); },
+            [=](const json& row) {
+                const auto value = figure.of_published(row);
+                return value || figure.name != "rate"
+                           ? or_nothing(value)
+                           : from_to(number(row, "rps_low"), number(row, "rps_high"));
+            }};
+}
+
+/// How sure a rate is: the interval of its median where the runs suffice for one, else all there
+/// is.
+Source spread_source(const json& experiment) {
+    const bool has_interval = std::ranges::any_of(list(experiment, "rows"), [](const json& row) {
+        return list(row, "rps_interval").size() == 2;
+    });
+    if (has_interval) {
+        return {{"95 % interval", ColumnKind::number}, interval};
     }
-    return sources;
+    return {{"lowest to highest run", ColumnKind::number}, [](const json& row) {
+                return number(row, "runs").value_or(0) > 1
+                           ? from_to(number(row, "rps_low"), number(row, "rps_high"))
+                           : kNothing;
+            }};
 }
 
 Source ceiling_share(const char* header, const char* key) {
-    return {{header, ColumnKind::number}, [=](const json& row) { return whole_percent(number(row, key)); }};
+    return {{header, ColumnKind::number},
+            [=](const json& row) { return whole_percent(number(row, key)); }};
 }
 
 Source verdict_source() {
@@ -200,29 +212,35 @@ std::string named(const json& row) {
 
 std::string how_much(double factor, const Figure& figure) {
     const bool small = factor < kSmallFactor;
-    const std::string amount = small ? readable(std::round((factor - 1) * 1000) / 10) + " %"
-                                     : readable(std::round(factor * 10) / 10) + " times";
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.1f", small ? (factor - 1) * 100 : factor);
+    const std::string amount = digits + std::string(small ? " %" : " times");
     if (figure.more_is_better) {
         return amount + (small ? " more than" : " as many as");
     }
     return amount + (small ? " faster than" : " as fast as");
 }
 
-/// "9 rows: 7 valid, 1 suspect, 1 invalid." in the order in which verdicts are named.
+/// A verdict, and what is said of several things that have it.
+struct Counted {
+    const char *verdict, *one, *many;
+};
+
+/// "9 rows: 7 valid, 1 suspect, 1 invalid." in the order in which verdicts are given.
 std::string count_verdicts(const std::map<std::string, int>& counts,
-                           const std::vector<std::string>& order, const std::string& one,
+                           std::initializer_list<Counted> order, const std::string& one,
                            const std::string& many) {
     int total = 0;
     std::vector<std::string> parts;
-    for (const std::string& verdict : order) {
-        const auto found = counts.find(verdict);
+    for (const Counted& counted_verdict : order) {
+        const auto found = counts.find(counted_verdict.verdict);
         if (found != counts.end()) {
             total += found->second;
-            parts.push_back(std::to_string(found->second) + " " + verdict);
+            parts.push_back(std::to_string(found->second) + " " +
+                            (found->second == 1 ? counted_verdict.one : counted_verdict.many));
         }
     }
-    return total == 0 ? ""
-                      : counted(total, one, many) + ": " + joined(parts, ", ") + ".";
+    return total == 0 ? "" : counted(total, one, many) + ": " + joined(parts, ", ") + ".";
 }
 
 std::string load_sentence(const json& experiment) {
@@ -235,13 +253,14 @@ std::string load_sentence(const json& experiment) {
     std::string sentence;
     if (kind == "closed") {
         sentence = "Closed loop: " + tool + on +
-                   ", each of which sends its next request when the last one was answered";
+                   "; a connection sends its next request when its last one was answered";
     } else if (kind == "open") {
         sentence = "Open loop: " + tool + on +
                    " offers a fixed rate whether or not answers come; latency counts from the "
                    "instant at which a request should have been sent";
     } else if (number(load, "requests").value_or(0) > 0) {
-        sentence = tool + " sends " + counted(*number(load, "requests"), "request", "requests") + on;
+        sentence =
+            tool + " sends " + counted(*number(load, "requests"), "request", "requests") + on;
     } else {
         sentence = "Load: " + kind + " by " + tool + on;
     }
@@ -266,7 +285,10 @@ void add_environment(const json& value, const std::string& name, Table& table) {
         }
         return;
     }
-    std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
+    if (value.is_null()) {
+        return;
+    }
+    const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
     std::string words = name;
     std::ranges::replace(words, '_', ' ');
     table.lines.push_back({LineKind::measured, {words, or_nothing(shown)}});
@@ -380,22 +402,47 @@ std::string headline(const json& results) {
         }
     }
     std::string sentence;
+    const double connections =
+        number(experiment->value("load", json::object()), "connections").value_or(0);
+    if (connections > 1 && !experiment->contains("sweep")) {
+        sentence = "On " + readable(connections) + " connections ";
+    }
+    const std::size_t opening = sentence.size();
     if (!rows.empty()) {
         const json &best = *rows.front(), &worst = *rows.back();
         const double one = *figure.of(best), other = *figure.of(worst);
-        sentence = named(best) +
-                   (figure.name == "rate"   ? " answered " + readable(one) + " requests a second"
-                    : figure.name == "wall" ? " was done after " + readable(one) + " s"
-                                            : " gave its first answer after " + readable(one) + " ms");
+        sentence +=
+            named(best) +
+            (figure.name == "rate"   ? " answered " + readable(one) + " requests a second"
+             : figure.name == "wall" ? " was done after " + readable(one) + " s"
+                                     : " gave its first answer after " + readable(one) + " ms");
         if (rows.size() > 1 && one != other) {
             sentence += ", " + how_much(std::max(one, other) / std::min(one, other), figure) + " " +
                         named(worst) + " (" + readable(other) + ")";
         }
     }
     if (!silent.empty()) {
-        sentence += (sentence.empty() ? "" : "; ") + joined(silent, " and ") + " answered nothing";
+        sentence += (sentence.size() == opening ? "" : "; ") + joined(silent, " and ") +
+                    " answered nothing";
     }
-    return sentence.empty() ? "No row has a figure that may be compared." : sentence + ".";
+    return sentence.size() == opening ? "No row has a figure that may be compared."
+                                      : sentence + ".";
+}
+
+std::string occasion(const json& results) {
+    const json environment = results.value("environment", json::object());
+    const std::string profile =
+        text(results, "profile").empty() ? "" : "profile " + text(results, "profile");
+    std::vector<std::string> parts;
+    for (const std::string& part : {text(environment, "cpu"), profile, text(results, "started")}) {
+        if (!part.empty()) {
+            parts.push_back(part);
+        }
+    }
+    if (const auto cpus = number(environment, "cpus")) {
+        parts.insert(parts.begin(), counted(*cpus, "CPU", "CPUs"));
+    }
+    return joined(parts, ", ");
 }
 
 std::vector<std::string> verdicts(const json& results) {
@@ -413,9 +460,17 @@ std::vector<std::string> verdicts(const json& results) {
         sentences.push_back("The run was interrupted: this is what was measured until then.");
     }
     for (const std::string& sentence :
-         {count_verdicts(claims, {"holds", "does not hold", "cannot be tested"}, "published claim",
-                         "published claims"),
-          count_verdicts(rows, {"valid", "suspect", "invalid", "not run"}, "row", "rows")}) {
+         {count_verdicts(claims,
+                         {{"holds", "holds", "hold"},
+                          {"does not hold", "does not hold", "do not hold"},
+                          {"cannot be tested", "cannot be tested", "cannot be tested"}},
+                         "published claim", "published claims"),
+          count_verdicts(rows,
+                         {{"valid", "valid", "valid"},
+                          {"suspect", "suspect", "suspect"},
+                          {"invalid", "invalid", "invalid"},
+                          {"not run", "not run", "not run"}},
+                         "row", "rows")}) {
         if (!sentence.empty()) {
             sentences.push_back(sentence);
         }
@@ -462,14 +517,15 @@ std::string command_line(const json& results) {
     std::string line;
     for (const json& argument : list(results, "argv")) {
         const std::string word = argument.is_string() ? argument.get<std::string>() : "";
-        const bool plain = !word.empty() && word.find_first_of(" \t\n\"'\\$`*?&|;<>()") == word.npos;
+        const bool plain =
+            !word.empty() && word.find_first_of(" \t\n\"'\\$`*?&|;<>()") == word.npos;
         line += (line.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
     }
     return line;
 }
 
 Table headline_table(const json& experiment) {
-    std::vector<Source> sources{figure_sources(figure_of(experiment)).front()};
+    std::vector<Source> sources{figure_source(figure_of(experiment))};
     sources.push_back(ceiling_share("of machine's ceiling", "share_of_machine_ceiling"));
     sources.push_back(number_source("p99 ms", "p99_ms"));
     sources.push_back(number_source("threads", "os_threads_peak"));
@@ -482,17 +538,15 @@ Table headline_table(const json& experiment) {
 
 Table rows_table(const json& experiment) {
     const Figure figure = figure_of(experiment);
-    std::vector<Source> sources = figure_sources(figure);
-    sources.push_back({{"predicted", ColumnKind::number}, [=](const json& row) {
-                           return or_nothing(figure.predicted(row));
-                       }});
-    sources.push_back({{"difference", ColumnKind::number}, [](const json& row) {
-                           return signed_percent(number(row, "difference"));
-                       }});
+    std::vector<Source> sources{figure_source(figure), spread_source(experiment)};
+    sources.push_back({{"predicted", ColumnKind::number},
+                       [=](const json& row) { return or_nothing(figure.predicted(row)); }});
+    sources.push_back({{"difference", ColumnKind::number},
+                       [](const json& row) { return signed_percent(number(row, "difference")); }});
     sources.push_back(number_source("offered req/s", "offered_rps"));
     sources.push_back({{"sustained"}, sustained});
     sources.push_back(number_source("take-off s", "take_off_s"));
-    sources.push_back(number_source("predicted take-off s", "take_off_predicted_s"));
+    sources.push_back(number_source("take-off predicted s", "take_off_predicted_s"));
     sources.push_back(ceiling_share("of arithmetic ceiling", "share_of_arithmetic_ceiling"));
     sources.push_back(ceiling_share("of machine's ceiling", "share_of_machine_ceiling"));
     sources.push_back(number_source("p50 ms", "p50_ms", 1, "p50_ms"));
@@ -510,7 +564,10 @@ Table rows_table(const json& experiment) {
 
 Table details_table(const json& experiment) {
     std::vector<Source> sources{
-        {{"runs", ColumnKind::number}, [](const json& row) { return or_nothing(number(row, "runs")); }},
+        {{"runs", ColumnKind::number},
+         [](const json& row) { return or_nothing(number(row, "runs")); }},
+        number_source("lowest req/s", "rps_low"),
+        number_source("highest req/s", "rps_high"),
         number_source("p50 ms", "p50_ms"),
         number_source("p75 ms", "p75_ms"),
         number_source("p90 ms", "p90_ms"),
@@ -529,7 +586,8 @@ Table details_table(const json& experiment) {
          }},
         {{"request"}, [](const json& row) {
              const json request = row.value("request", json::object());
-             return or_nothing(text(request, "method") + " " + text(request, "path"));
+             return request.empty() ? kNothing
+                                    : text(request, "method") + " " + text(request, "path");
          }}};
     Table table = table_of(experiment, sources, false);
     table.caption = "Latency and cost in full; CPU and context switches per request";
@@ -542,9 +600,10 @@ Table claims_table(const json& experiment) {
                 {}};
     for (const json& claim : list(experiment, "claims")) {
         Line line{LineKind::measured, {text(claim, "says")}};
-        for (const char* key : {"published", "ours", "verdict", "reason"}) {
+        for (const char* key : {"published", "ours", "verdict"}) {
             line.cells.push_back(or_nothing(text(claim, key)));
         }
+        line.cells.push_back(text(claim, "reason"));
         table.lines.push_back(std::move(line));
     }
     drop_empty_columns(table);

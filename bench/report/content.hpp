@@ -65,6 +65,8 @@ const nlohmann::json* headline_experiment(const nlohmann::json& results);
 
 /// One sentence computed from the headline experiment.
 std::string headline(const nlohmann::json& results);
+/// Where, how and when: "2 CPUs, AMD EPYC, profile quick, 2026-11-30T21:00:00Z".
+std::string occasion(const nlohmann::json& results);
 /// How many claims and rows got which verdict, and whether the run is complete.
 std::vector<std::string> verdicts(const nlohmann::json& results);
 /// How an experiment was measured, and its ceilings.

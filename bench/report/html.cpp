@@ -36,6 +36,20 @@ std::string escaped(const std::string& text) {
     return result;
 }
 
+/// A flag is not broken at its dashes: words that begin with one stay whole.
+std::string unbroken(const std::string& text) {
+    std::string result;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string word = escaped(text.substr(at, end - at));
+        result += word.starts_with("--") ? "<span class=\"flag\">" + word + "</span>" : word;
+        result += end < text.size() ? " " : "";
+        at = end + 1;
+    }
+    return result;
+}
+
 /// JSON inside a script element: without `<` nothing in it can end the element.
 std::string embedded(const json& value) {
     std::string result;
@@ -63,9 +77,9 @@ const char* name_of(LineKind kind) {
 std::string cell(const Column& column, const std::string& content, bool first) {
     const std::string label = " data-label=\"" + escaped(column.header) + "\"";
     if (first) {
-        return "<th scope=\"row\">" + escaped(content) + "</th>";
+        return "<th scope=\"row\">" + unbroken(content) + "</th>";
     }
-    if (column.kind == ColumnKind::verdict && content != kNothing) {
+    if (column.kind == ColumnKind::verdict && !content.empty() && content != kNothing) {
         return "<td" + label + "><span class=\"verdict " + class_of(content) + "\">" +
                escaped(content) + "</span></td>";
     }
@@ -80,8 +94,9 @@ std::string html_table(const Table& table, const std::string& kind) {
         return {};
     }
     std::string result = "<div class=\"box\" role=\"region\" tabindex=\"0\" aria-label=\"" +
-                         escaped(table.caption) + "\">\n<table class=\"" + kind + "\">\n<caption>" +
-                         escaped(table.caption) + "</caption>\n<thead><tr>";
+                         escaped(table.caption) + "\">\n<table class=\"" + kind +
+                         "\">\n<caption><span>" + escaped(table.caption) +
+                         "</span></caption>\n<thead><tr>";
     for (const Column& column : table.columns) {
         result += std::string("<th scope=\"col\"") +
                   (column.kind == ColumnKind::number ? " class=\"number\">" : ">") +
@@ -125,12 +140,20 @@ std::string figure_html(const Chart& chart) {
 std::string figures_html(const std::string& experiment, const std::vector<Chart>& charts,
                          const Chart* shown) {
     std::string wide, grid;
+    int cells = 0;
     for (const Chart& chart : charts) {
         if (chart.experiment == experiment && &chart != shown) {
-            (chart.kind == ChartKind::bars ? wide : grid) += figure_html(chart);
+            const bool is_wide = chart.kind == ChartKind::bars;
+            (is_wide ? wide : grid) += figure_html(chart);
+            cells += is_wide ? 0 : 1;
         }
     }
-    return wide + (grid.empty() ? "" : "<div class=\"grid\">\n" + grid + "</div>\n");
+    return wide + (grid.empty() ? ""
+                                : "<div class=\"grid" +
+                                      std::string(cells % 3 == 0 ? " three"
+                                                  : cells == 1   ? " one"
+                                                                 : "") +
+                                      "\">\n" + grid + "</div>\n");
 }
 
 std::string remarks_html(const json& experiment) {
@@ -206,7 +229,8 @@ std::string html(const json& results, const std::vector<Chart>& charts, const Pa
     }
     const std::string overall = figures_html("", charts, shown);
     if (!overall.empty()) {
-        sections += "<section>\n<h2>Prediction against measurement</h2>\n" + overall + "</section>\n";
+        sections +=
+            "<section>\n<h2>Prediction against measurement</h2>\n" + overall + "</section>\n";
     }
     json data = json::object();
     for (const Chart& chart : charts) {
@@ -216,7 +240,8 @@ std::string html(const json& results, const std::vector<Chart>& charts, const Pa
     return filled(
         page.page,
         {{"style", page.style},
-         {"headline", escaped(headline(results))},
+         {"headline", unbroken(headline(results))},
+         {"occasion", escaped(occasion(results))},
          {"verdicts", verdicts_html(results)},
          {"links", links_html(results)},
          {"main-table", first == nullptr ? "" : html_table(headline_table(*first), "wide")},

@@ -50,7 +50,8 @@ std::string markdown_table(const Table& table) {
         body += "|";
         for (std::size_t i = 0; i < line.cells.size(); ++i) {
             const std::string cell = in_markdown(line.cells[i]);
-            body += line.kind == LineKind::published ? " *" + cell + "* |" : " " + cell + " |";
+            const bool slanted = line.kind == LineKind::published && !cell.empty();
+            body += slanted ? " *" + cell + "* |" : " " + cell + " |";
         }
         body += "\n";
     }
@@ -91,9 +92,9 @@ std::string experiment_section(const json& experiment, const std::vector<Chart>&
     result += paragraph(method(experiment));
     const Table rows = rows_table(experiment);
     // A sweep has dozens of rows, which its chart says better.
-    result += experiment.contains("sweep") ? images(text(experiment, "id"), drawn) + folded(rows)
-                                           : markdown_table(rows) +
-                                                 images(text(experiment, "id"), drawn);
+    result += experiment.contains("sweep")
+                  ? images(text(experiment, "id"), drawn) + folded(rows)
+                  : markdown_table(rows) + images(text(experiment, "id"), drawn);
     for (const json& remark : list(experiment, "remarks")) {
         if (remark.is_string()) {
             result += "- " + in_markdown(remark.get<std::string>()) + "\n";
@@ -108,6 +109,7 @@ std::string experiment_section(const json& experiment, const std::vector<Chart>&
 
 std::string markdown(const json& results, const std::vector<Chart>& drawn) {
     std::string result = "# waitbench report\n\n**" + in_markdown(headline(results)) + "**\n\n";
+    result += in_markdown(occasion(results)) + "\n\n";
     result += paragraph(verdicts(results)) + paragraph(scope());
     for (const json& experiment : list(results, "experiments")) {
         result += experiment_section(experiment, drawn);

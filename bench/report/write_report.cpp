@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 
@@ -28,8 +29,8 @@ std::string contents(const fs::path& file) {
 
 /// Runs gnuplot on a script in `folder`, its output thrown away. Returns whether it succeeded.
 bool run_gnuplot(const fs::path& folder, const std::string& gnuplot, const std::string& script) {
-    const char* const arguments[] = {"timeout",       kGnuplotSeconds, gnuplot.c_str(),
-                                     script.c_str(), nullptr};
+    const char* const arguments[] = {"timeout", kGnuplotSeconds, gnuplot.c_str(), script.c_str(),
+                                     nullptr};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
@@ -101,8 +102,7 @@ Result<std::string> write(const fs::path& folder, const nlohmann::json& results,
     for (const auto& [name, text] : {std::pair("report.md", markdown(results, drawn)),
                                      std::pair("report.html", html(results, charts, page))}) {
         if (!write_file(folder / name, text)) {
-            return Failed::failed("No report: " + (folder / name).string() +
-                                  " cannot be written.");
+            return Failed::failed("No report: " + (folder / name).string() + " cannot be written.");
         }
     }
     return missing.empty() ? missing : missing.substr(0, missing.size() - 1);

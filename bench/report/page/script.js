@@ -4,8 +4,9 @@
 
 const charts = JSON.parse(document.getElementById("charts").textContent);
 const kDashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2]];
-const kMarkers = ["circle", "rect", "triangle", "rectRot", "star"];
-const kRowHeight = 44;
+const kMarkers = { thread_pool: "rect", stackless: "triangle", sync_over_async: "rectRot" };
+const kRowHeight = 46;
+const kNarrow = 420;
 let drawn = [];
 
 function palette() {
@@ -55,7 +56,7 @@ function drawMarks(chart, marks, colours) {
   ctx.font = "12px " + Chart.defaults.font.family;
   marks.forEach((mark, index) => {
     const at = x.getPixelForValue(mark.x);
-    const top = area.top - 10 - 17 * (marks.length - 1 - index);
+    const top = area.top - 10 - 17 * index;
     ctx.strokeStyle = colours.ink;
     ctx.setLineDash([4, 4]);
     ctx.beginPath();
@@ -84,17 +85,31 @@ function drawBarExtras(chart, data, colours) {
     ctx.lineTo(x.getPixelForValue(value), at + half);
     ctx.stroke();
   };
+  // Whatever lines run behind a name, it stays readable; where it is too long it ends in dots.
+  const write = (text, font, left, at) => {
+    ctx.font = font;
+    ctx.lineWidth = 4;
+    ctx.lineJoin = "round";
+    ctx.strokeStyle = colours.page;
+    ctx.strokeText(text, left, at);
+    ctx.fillText(text, left, at);
+    return ctx.measureText(text).width;
+  };
+  const size = (chart.width < kNarrow ? "12px " : "13px ") + Chart.defaults.font.family;
   ctx.save();
   ctx.textBaseline = "alphabetic";
   data.series.forEach((series, index) => {
     const at = y.getPixelForValue(index) + 8;
-    const left = x.getPixelForValue(0);
-    ctx.font = "13px " + Chart.defaults.font.family;
+    const left = x.getPixelForValue(0) + 2;
+    const value = readable(series.points[0].x);
+    let name = named(series);
     ctx.fillStyle = colours.ink;
-    ctx.fillText(named(series), left + 2, at - 13);
-    const width = ctx.measureText(named(series) + "  ").width;
-    ctx.font = "600 13px " + Chart.defaults.font.family;
-    ctx.fillText(readable(series.points[0].x), left + 4 + width, at - 13);
+    ctx.font = "600 " + size;
+    const room = chart.width - left - ctx.measureText(value).width - 12;
+    ctx.font = size;
+    while (name.length > 4 && ctx.measureText(name).width > room) name = name.slice(0, -2).trimEnd() + "…";
+    const width = write(name, size, left, at - 13);
+    write(value, "600 " + size, left + width + 8, at - 13);
     ctx.strokeStyle = colours.ink;
     if (series.low !== undefined && series.high > series.low) {
       upright(series.low, at, 3, 1.5);
@@ -119,7 +134,7 @@ function drawBarExtras(chart, data, colours) {
 }
 
 function bars(data, canvas, colours) {
-  canvas.parentNode.style.height = 46 + 17 * data.marks.length + kRowHeight * data.series.length + "px";
+  canvas.parentNode.style.height = 62 + 17 * data.marks.length + kRowHeight * data.series.length + "px";
   const most = Math.max(...data.marks.map((mark) => mark.x), ...data.series.flatMap((series) =>
     [series.points[0].x, series.high || 0, series.predicted || 0, ...series.published]));
   // Shifted down in their slots, so that the names have room above them.
@@ -163,7 +178,6 @@ function bars(data, canvas, colours) {
 
 function dataset(series, data, colours) {
   const isScatter = data.kind === "scatter";
-  const isDense = series.points.length > 30;
   const marker = series.points.map((point) => (point.hollow ? colours.page : series.colour));
   return {
     label: named(series), data: series.points, showLine: !isScatter,
@@ -171,10 +185,21 @@ function dataset(series, data, colours) {
     borderColor: series.colour, borderWidth: 2, borderDash: kDashes[series.variant % kDashes.length],
     backgroundColor: series.second ? series.colour + "55" : series.colour,
     fill: series.second ? "origin" : false, stepped: series.second ? "before" : false,
-    pointStyle: kMarkers[series.variant % kMarkers.length],
-    pointRadius: isDense ? 0 : isScatter ? 4.5 : series.points.map((point) => (point.hollow ? 5 : 3)),
+    pointStyle: kMarkers[series.model] || "circle",
+    pointRadius: !data.markers ? 0 : isScatter ? 4.5 : series.points.map((point) => (point.hollow ? 5 : 3.5)),
     pointBackgroundColor: marker, pointBorderColor: series.colour, pointBorderWidth: 2, pointHitRadius: 8,
   };
+}
+
+// Where lines of one model are told apart by their dashes, the legend shows lines.
+function legend(data, colours) {
+  const dashed = !data.second && (!data.markers || data.series.some((series) => series.variant > 0));
+  const labels = { color: colours.ink, usePointStyle: true, boxWidth: dashed ? 24 : 8, boxHeight: 7, padding: 9 };
+  if (dashed) {
+    labels.generateLabels = (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart)
+      .map((item) => Object.assign(item, { pointStyle: "line", lineWidth: 2.5 }));
+  }
+  return { position: "bottom", align: "start", labels };
 }
 
 function lines(data, canvas, colours) {
@@ -198,8 +223,7 @@ function lines(data, canvas, colours) {
       layout: { padding: { top: 4 + 17 * data.marks.length, right: 4 } },
       scales,
       plugins: {
-        legend: { position: "bottom", align: "start",
-                  labels: { color: colours.ink, usePointStyle: true, boxWidth: 8, boxHeight: 7, padding: 9 } },
+        legend: legend(data, colours),
         tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${readable(item.parsed.y)} at ` +
           (data.x.categories[item.parsed.x] || readable(item.parsed.x)) } },
       },
