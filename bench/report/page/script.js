@@ -194,8 +194,9 @@ function dataset(series, data, colours) {
 // Where lines of one model are told apart by their dashes, the legend shows lines.
 function legend(data, colours) {
   const dashed = !data.second && (!data.markers || data.series.some((series) => series.variant > 0));
-  const labels = { color: colours.ink, usePointStyle: true, boxWidth: dashed ? 24 : 8, boxHeight: 7, padding: 9 };
+  const labels = { color: colours.ink, usePointStyle: true, boxWidth: 8, boxHeight: 7, padding: 9 };
   if (dashed) {
+    labels.pointStyleWidth = 26;
     labels.generateLabels = (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart)
       .map((item) => Object.assign(item, { pointStyle: "line", lineWidth: 2.5 }));
   }
