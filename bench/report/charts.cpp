@@ -131,10 +131,9 @@ std::string note_of_bars(const json& experiment, const Chart& bars, bool publish
     }
     if (any([](const Series& series) { return !series.published.empty(); })) {
         const std::string machine = text(experiment, "published_machine");
-        note +=
-            " Hollow diamond: published" +
-            (machine.empty() ? " for another machine" : ", on another machine (" + machine + ")") +
-            "; compare the order, not the height.";
+        note += " Hollow diamond: published, on another machine" +
+                (machine.empty() ? "" : " (" + machine + ")") +
+                "; compare the order, not the height.";
     } else if (published_left_out) {
         note += " Published figures are left out: they belong to another load.";
     }
@@ -309,7 +308,7 @@ Chart prediction_of(const json& results, const std::string& figure_name, const s
     dots.y = {"measured, " + unit, true, {}};
     dots.note =
         "Every row with a prediction and a figure above zero. On the line they agree; below "
-        "it the machine gave less than was predicted.";
+        "it less was measured than predicted.";
     for (const json& experiment : list(results, "experiments")) {
         const Figure figure = figure_of(experiment);
         for (const json& row : list(experiment, "rows")) {
