@@ -198,7 +198,8 @@ function legend(data, colours) {
   if (dashed) {
     labels.pointStyleWidth = 26;
     labels.generateLabels = (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart)
-      .map((item) => Object.assign(item, { pointStyle: "line", lineWidth: 2.5 }));
+      .map((item) => Object.assign(item, { pointStyle: "line", lineWidth: 2.5,
+                                           lineDash: chart.data.datasets[item.datasetIndex].borderDash }));
   }
   return { position: "bottom", align: "start", labels };
 }
