@@ -35,9 +35,6 @@ inline constexpr std::chrono::milliseconds kSweepInterval = 100ms;
 inline constexpr std::size_t kLingerBytes = 64 * 1024;
 inline constexpr std::chrono::milliseconds kLingerTimeout = 2s;
 
-/// A connection that sends on while the server drains gets so many more answers.
-inline constexpr unsigned kAnswersInDrain = 100;
-
 // One receive call asks for at most this much.
 inline constexpr std::size_t kReceiveBytes = 4 * 1024;
 
@@ -62,6 +59,8 @@ inline constexpr std::size_t kTasksInFlight = 100'000;
 inline constexpr std::size_t kMaxCarriers = 256;
 inline constexpr std::size_t kHighestMaxCarriers = 32'767;
 inline constexpr std::size_t kLeastStackBytes = 16 * 1024;
+/// With --trace-pinned, since the fiber itself writes its trace.
+inline constexpr std::size_t kLeastTracedStackBytes = 32 * 1024;
 inline constexpr std::size_t kMostStackBytes = 8 * 1024 * 1024;
 inline constexpr std::size_t kFibers = 1'000'000;
 inline constexpr std::size_t kFibersUnderThreadSanitizer = 7'500;  // GCC 12's ends at 8,000

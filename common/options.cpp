@@ -226,7 +226,8 @@ void CommandLine::add_connector_threads(unsigned& threads) {
 
 std::optional<int> CommandLine::parse(int argc, char** argv) {
     app_->set_help_flag("-h,--help", "Print this and end")->group("Help");
-    app_->set_version_flag("--version", program_ + " " + WAITBENCH_VERSION, "Print the version")
+    app_->set_version_flag("--version", program_ + " " WAITBENCH_VERSION " (" WAITBENCH_BUILD ")",
+                           "Print version and build")
         ->group("Help");
     try {
         app_->parse(argc, argv);
@@ -246,6 +247,12 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
 int CommandLine::guarded(const std::function<int()>& body) const {
     try {
         return body();
+    } catch (const std::system_error& error) {
+        // What a thread that cannot be made throws says neither what nor why.
+        const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
+        std::cerr << program_ << ": " << (no_thread ? "cannot start all of its threads: " : "")
+                  << one_line(error.what()) << "\n";
+        return 1;
     } catch (const std::exception& error) {
         std::cerr << program_ << ": " << one_line(error.what()) << "\n";
         return 1;

@@ -31,6 +31,8 @@ Answer failure(DownstreamFailure why) {
             return error(502, "the downstream answered with an error");
         case DownstreamFailure::timed_out:
             return error(504, "the downstream did not answer in time");
+        case DownstreamFailure::exhausted:
+            return error(503, "the server has no descriptor or port left for a downstream call");
         case DownstreamFailure::shutting_down:
             break;
     }

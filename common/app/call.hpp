@@ -81,7 +81,15 @@ struct Answer {
 };
 
 /// How a downstream call can fail; what the client is told is `answer_of`'s matter.
-enum class DownstreamFailure { refused, lost, malformed, bad_status, timed_out, shutting_down };
+enum class DownstreamFailure {
+    refused,
+    lost,
+    malformed,
+    bad_status,
+    timed_out,
+    exhausted,  ///< our own descriptors or ports, so no fault of the downstream
+    shutting_down,
+};
 /// The downstream's body, or why there is none.
 using DownstreamResult = std::variant<std::string, DownstreamFailure>;
 

@@ -186,15 +186,29 @@ bool allows(const Row& row, std::string_view method) {
     return row.is_post ? method == "POST" : method == "GET" || method == "HEAD";
 }
 
+/// RFC 9112, 3.2: a path with a query, or a whole http address. Nothing where it is neither.
+std::optional<boost::urls::url_view> parse_target(std::string_view target) {
+    const boost::core::string_view text(target.data(), target.size());
+    if (target.starts_with('/')) {
+        const auto origin = boost::urls::parse_origin_form(text);
+        return origin ? std::optional(*origin) : std::nullopt;
+    }
+    const auto absolute = boost::urls::parse_absolute_uri(text);
+    const bool is_http =
+        absolute && absolute->scheme_id() == boost::urls::scheme::http && !absolute->host().empty();
+    return is_http ? std::optional(*absolute) : std::nullopt;
+}
+
 }  // namespace
 
 Route route(const Request& request) {
-    const auto url = boost::urls::parse_uri_reference(request.target);
-    if (url.has_error()) {
+    const auto url = parse_target(request.target);
+    if (!url) {
         return error(400, "the request target is malformed");
     }
+    const auto path = url->encoded_path().empty() ? "/" : url->encoded_path();
     for (const Row& row : kRows) {
-        if (url->encoded_path() != boost::core::string_view(row.path)) {
+        if (path != boost::core::string_view(row.path)) {
             continue;
         }
         if (!allows(row, request.method)) {

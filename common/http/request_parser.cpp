@@ -1,7 +1,10 @@
 #include "common/http/request_parser.hpp"
 
+#include <algorithm>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
+#include <boost/url/authority_view.hpp>
+#include <boost/url/parse.hpp>
 
 #include "common/limits.hpp"
 
@@ -9,10 +12,40 @@ namespace common::http {
 
 namespace beast_http = boost::beast::http;
 
+namespace {
+
+/// RFC 9110, 7.2: uri-host [ ":" port ].
+bool is_host(boost::beast::string_view value) {
+    const auto authority = boost::urls::parse_authority({value.data(), value.size()});
+    return authority && !authority->has_userinfo();
+}
+
+}  // namespace
+
 RequestParser::RequestParser() {
     header_limit(limits::kHeaderBytes);
     body_limit(limits::kBodyBytes);
     eager(true);
+}
+
+std::size_t RequestParser::take(boost::asio::const_buffer bytes, error_code& error) {
+    if (is_header_done()) {
+        return put(bytes, error);
+    }
+    const std::size_t room = limits::kHeaderBytes - header_bytes_;
+    const std::size_t given = std::min(room, bytes.size());
+    std::size_t used = put(boost::asio::buffer(bytes, given), error);
+    header_bytes_ += used;  // and some of the body, once the header is done and this is not read
+    const bool needs_more = !error || error == beast_http::error::need_more;
+    if (!is_header_done()) {
+        if (given == room && needs_more) {
+            error = beast_http::error::header_limit;
+        }
+    } else if (needs_more && !is_done() && used < bytes.size()) {
+        error = {};
+        used += put(bytes + used, error);
+    }
+    return used;
 }
 
 void RequestParser::refuse(int status, std::string_view text, error_code& error) {
@@ -72,6 +105,8 @@ void RequestParser::on_field_impl(beast_http::field name, string_view, string_vi
         case beast_http::field::host:
             if (++hosts_ > 1) {
                 refuse(400, "field Host is repeated", error);
+            } else if (!is_host(value)) {
+                refuse(400, "field Host is not a host with an optional port", error);
             }
             break;
         case beast_http::field::transfer_encoding:

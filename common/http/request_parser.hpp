@@ -14,6 +14,10 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   public:
     RequestParser();
 
+    /// As `put`, but the limit on the header holds for the whole of it, however it is cut into
+    /// pieces: Beast's begins anew with every call. Returns the bytes used.
+    std::size_t take(boost::asio::const_buffer bytes, boost::beast::error_code& error);
+
     /// What was read; valid once the parser is done, as long as the parser lives.
     app::Request request() const { return {method_, target_, body_}; }
     bool http_1_0() const { return version_ < 11; }
@@ -47,6 +51,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     std::string body_;
     std::optional<app::Answer> refusal_;
     int version_ = 11;  ///< ten times major plus minor, as Beast counts
+    std::size_t header_bytes_ = 0;
     unsigned hosts_ = 0;
     unsigned transfer_encodings_ = 0;
     bool expects_continue_ = false;

@@ -17,12 +17,25 @@ ResponseParser::ResponseParser() {
     eager(true);
 }
 
+/// Beast's own limit begins anew with every piece that comes.
+void ResponseParser::on_field_impl(boost::beast::http::field, string_view name, string_view value,
+                                   error_code& error) {
+    constexpr std::size_t kPunctuation = 4;  // colon, space, end of line
+    header_bytes_ += name.size() + value.size() + kPunctuation;
+    if (header_bytes_ > limits::kDownstreamHeaderBytes) {
+        error = boost::beast::http::error::header_limit;
+    }
+}
+
 std::size_t ResponseParser::on_body_impl(string_view bytes, error_code&) {
     body_.append(bytes.data(), bytes.size());
     return bytes.size();
 }
 
 app::DownstreamResult ResponseParser::result() && {
+    if (status_ < 200) {
+        return DownstreamFailure::malformed;  // interim answers come only to those who ask
+    }
     if (status_ != 200) {
         return DownstreamFailure::bad_status;
     }
@@ -31,6 +44,7 @@ app::DownstreamResult ResponseParser::result() && {
 
 DownstreamFailure failure_of(const boost::system::error_code& error) {
     namespace beast_http = boost::beast::http;
+    namespace errc = boost::system::errc;
     if (error == asio_error::timed_out) {
         return DownstreamFailure::timed_out;
     }
@@ -41,6 +55,11 @@ DownstreamFailure failure_of(const boost::system::error_code& error) {
         error == asio_error::eof || error == asio_error::connection_reset ||
         error == asio_error::broken_pipe) {
         return DownstreamFailure::lost;
+    }
+    if (error == asio_error::no_descriptors || error == asio_error::no_buffer_space ||
+        error == asio_error::no_memory || error == errc::address_not_available ||
+        error == errc::too_many_files_open_in_system) {
+        return DownstreamFailure::exhausted;
     }
     if (error.category() == beast_http::make_error_code(beast_http::error::bad_value).category()) {
         return DownstreamFailure::malformed;

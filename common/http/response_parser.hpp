@@ -16,6 +16,9 @@ class ResponseParser final : public boost::beast::http::basic_parser<false> {
 
     /// The body of a 200, or what the client is told instead. Valid once the parser is done.
     app::DownstreamResult result() &&;
+    /// Whether the connection may serve another call. Not after 1xx, which Beast takes for a whole
+    /// answer: the real one follows it and would be read as the next call's.
+    bool may_be_kept() const { return keep_alive() && status_ >= 200; }
 
   private:
     using error_code = boost::beast::error_code;
@@ -28,13 +31,15 @@ class ResponseParser final : public boost::beast::http::basic_parser<false> {
     }
     void on_request_impl(boost::beast::http::verb, string_view, string_view, int,
                          error_code&) override {}
-    void on_field_impl(boost::beast::http::field, string_view, string_view, error_code&) override {}
+    void on_field_impl(boost::beast::http::field, string_view name, string_view value,
+                       error_code& error) override;
     void on_header_impl(error_code&) override {}
     void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
     void on_chunk_header_impl(std::uint64_t, string_view, error_code&) override {}
     void on_finish_impl(error_code&) override {}
 
     int status_ = 0;
+    std::size_t header_bytes_ = 0;
     std::string body_;
 };
 

@@ -62,18 +62,25 @@ void ServerConnection::skip_empty_lines() {
     std::string_view bytes(static_cast<const char*>(in_.cdata().data()), in_.size());
     while (bytes.starts_with("\r\n")) {
         bytes.remove_prefix(2);
-        in_.consume(2);
+        consume(2);
     }
 }
 
+void ServerConnection::consume(std::size_t bytes) {
+    in_.consume(bytes);
+    consumed_bytes_ += bytes;
+}
+
 /// Whether the connection is kept after the answer that is being given. While the server drains it
-/// is kept only for what its socket holds already, and not for ever.
+/// is kept only for what it had received, here or in its socket, when the drain was first seen.
 bool ServerConnection::goes_on() {
     if (!parser_->keep_alive() || !context_.draining) {
         return parser_->keep_alive();
     }
-    return ++answers_in_drain_ < limits::kAnswersInDrain &&
-           (in_.size() > 0 || net::has_unread(socket_));
+    if (!drain_ends_at_) {
+        drain_ends_at_ = consumed_bytes_ + in_.size() + net::unread_bytes(socket_);
+    }
+    return consumed_bytes_ < *drain_ends_at_;
 }
 
 Step ServerConnection::parse() {
@@ -89,7 +96,7 @@ Step ServerConnection::parse() {
     }
     boost::system::error_code error;
     if (in_.size() > 0) {
-        in_.consume(parser_->put(in_.cdata(), error));
+        consume(parser_->take(in_.cdata(), error));
     }
     if (parser_->is_done() && !error) {
         phase_ = Phase::handling;

@@ -31,7 +31,7 @@ class ServerConnection {
     using Clock = std::chrono::steady_clock;
     using Instant = Clock::time_point;
 
-    /// `socket` is asked, while the server drains, whether it holds more requests; nothing else is
+    /// `socket` is asked, when the server drains, how much it holds; nothing else is
     /// ever done with it here. -1: there is none.
     explicit ServerConnection(Context& context, int socket = -1);
     ServerConnection(const ServerConnection&) = delete;
@@ -68,6 +68,7 @@ class ServerConnection {
 
     Step parse();
     void skip_empty_lines();
+    void consume(std::size_t bytes);
     void enter(Phase phase, std::chrono::milliseconds limit);
     void refuse(const app::Answer& answer);
     bool goes_on();
@@ -78,12 +79,13 @@ class ServerConnection {
     std::string out_;
     std::size_t sent_bytes_ = 0;
     std::size_t discarded_bytes_ = 0;
+    std::uint64_t consumed_bytes_ = 0;
+    std::optional<std::uint64_t> drain_ends_at_;  ///< in consumed bytes
     std::optional<RequestParser> parser_;
     Phase phase_ = Phase::idle;
     Instant now_;
     Instant deadline_;
     Instant request_complete_;
-    unsigned answers_in_drain_ = 0;
     bool keep_alive_ = true;
     bool ended_ = false;  ///< the peer will send no more
     bool shut_down_ = false;

@@ -31,7 +31,7 @@ constexpr auto kWarningInterval = 1s;
 /// How long accepting rests when descriptors have run out: long enough not to spin.
 constexpr auto kExhaustedPause = 100ms;
 /// What an abandoned request's 503 has to leave the process.
-constexpr auto kAbandonGrace = 200ms;
+constexpr auto kAbandonGrace = 1s;
 
 [[noreturn]] void fail(const std::string& what) {
     throw std::system_error(errno, std::generic_category(), what);

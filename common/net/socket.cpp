@@ -35,9 +35,9 @@ unsigned usable_cpus() {
     return static_cast<unsigned>(std::max(1, CPU_COUNT(&mask)));
 }
 
-bool has_unread(int descriptor) {
+std::size_t unread_bytes(int descriptor) {
     int bytes = 0;
-    return ::ioctl(descriptor, FIONREAD, &bytes) == 0 && bytes > 0;
+    return ::ioctl(descriptor, FIONREAD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 bool is_writable(int descriptor) {

@@ -56,8 +56,8 @@ class Accepted {
 std::size_t raise_descriptor_limit();
 /// The CPUs that this process may run on (its affinity mask).
 unsigned usable_cpus();
-/// Whether the socket holds bytes that nobody has received yet.
-bool has_unread(int descriptor);
+/// Bytes that the socket holds and nobody has received yet.
+std::size_t unread_bytes(int descriptor);
 /// Whether the kernel calls the socket writable: a good part of its buffer is free. A few bytes may
 /// go through before that, but a peer that does not read must not live on them.
 bool is_writable(int descriptor);

@@ -51,7 +51,7 @@ Downstream::Exchange Downstream::exchange(waiting::TcpStream stream) {
     outcome.received_bytes = boost::beast::http::read(stream, buffer, parser, outcome.error);
     outcome.received_bytes += buffer.size();
     if (!outcome.error) {
-        if (parser.keep_alive() && buffer.size() == 0) {
+        if (parser.may_be_kept() && buffer.size() == 0) {
             keep(std::move(stream));
         }
         outcome.result = std::move(parser).result();

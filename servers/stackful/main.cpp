@@ -47,6 +47,9 @@ struct ModelOptions {
         if (runtime.max_carriers < runtime.carriers) {
             return "--max-carriers must not be less than --carriers";
         }
+        if (runtime.trace_pinned && runtime.stack_bytes < limits::kLeastTracedStackBytes) {
+            return "--trace-pinned needs a --stack-size of 32KiB or more";
+        }
         if (runtime.stack_bytes < limits::kLeastStackBytes ||
             runtime.stack_bytes > limits::kMostStackBytes) {
             return "--stack-size must lie between 16KiB and 8MiB";

@@ -98,7 +98,7 @@ Awaitable<Downstream::Exchange> Downstream::exchange(Call& call) {
     }
     outcome.received_bytes += buffer.size();
     if (!outcome.error) {
-        if (parser.keep_alive() && buffer.size() == 0) {
+        if (parser.may_be_kept() && buffer.size() == 0) {
             keep(std::move(call.connection));
         }
         outcome.result = std::move(parser).result();

@@ -52,6 +52,9 @@ class TaskRunner {
 
     /// One of each waiting share in turn, so that a small batch does not wait for a large one.
     void start_some() {
+        if (loop_.abandoned()) {
+            return drop_waiting();
+        }
         for (std::size_t n = 0; n < kStartsPerTurn && may_start(); ++n) {
             std::shared_ptr<Share> share = std::move(waiting_.front());
             waiting_.pop_front();
@@ -74,10 +77,23 @@ class TaskRunner {
         Batch& batch = share->batch;
         co_await batch.task(loop_);
         --in_flight_;
-        if (--share->not_ended == 0 && batch.shares_left.fetch_sub(1) == 1) {
+        end(*share, 1);
+        start_some();
+    }
+
+    void end(Share& share, std::size_t tasks) {
+        Batch& batch = share.batch;
+        share.not_ended -= tasks;
+        if (share.not_ended == 0 && batch.shares_left.fetch_sub(1) == 1) {
             asio::post(batch.ended.get_executor(), [&batch] { batch.ended.cancel(); });
         }
-        start_some();
+    }
+
+    /// What has not begun when the drain is over would only end at once.
+    void drop_waiting() {
+        for (const auto& share : std::exchange(waiting_, {})) {
+            end(*share, std::exchange(share->not_started, 0));
+        }
     }
 
     Loop& loop_;

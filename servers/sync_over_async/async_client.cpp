@@ -144,7 +144,7 @@ error_code AsyncClient::Call::receive() {
 }
 
 void AsyncClient::Call::succeed() {
-    if (parser_->keep_alive() && buffer_.size() == 0) {
+    if (parser_->may_be_kept() && buffer_.size() == 0) {
         client_.keep(std::move(socket_));
     }
     finish(std::move(*parser_).result());

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <charconv>
+#include <iostream>
 #include <optional>
 
 #include "common/net/socket.hpp"
@@ -67,7 +69,12 @@ int main(int argc, char** argv) {
     if (const auto status = line.parse(argc, argv)) {
         return *status;
     }
-    injection.min_threads = min_threads.value_or(injection.cpus);
+    injection.min_threads = min_threads.value_or(std::min(injection.cpus, injection.max_threads));
+    if (injection.min_threads > injection.max_threads) {
+        std::cerr << "server_sync_over_async: --min-threads must not be more than --max-threads "
+                     "(see --help)\n";
+        return 2;
+    }
     server_options.completions = completions == "priority"
                                      ? sync_over_async::GrowingPool::Lane::priority
                                      : sync_over_async::GrowingPool::Lane::ordinary;

@@ -40,11 +40,15 @@ struct WorkerPool::Batch {
 
 WorkerPool::WorkerPool(unsigned threads, blocking::Downstream& downstream,
                        common::http::Context& context)
-    : downstream_(downstream), context_(context) {
+    : WorkerPool(downstream, context) {
+    // Should this throw, the pool exists already and its destructor ends those that have begun.
     for (unsigned n = 0; n < threads; ++n) {
         threads_.emplace_back([this] { work(); });
     }
 }
+
+WorkerPool::WorkerPool(blocking::Downstream& downstream, common::http::Context& context)
+    : downstream_(downstream), context_(context) {}
 
 WorkerPool::~WorkerPool() {
     {

@@ -34,6 +34,9 @@ class WorkerPool final : public common::http::Executor {
     std::size_t queued() const;
 
   private:
+    /// A pool without threads yet.
+    WorkerPool(blocking::Downstream& downstream, common::http::Context& context);
+
     struct Batch;
     using Job = std::variant<common::http::Exchange, std::shared_ptr<Batch>>;
 

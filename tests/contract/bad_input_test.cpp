@@ -108,6 +108,29 @@ TEST(Header, Over16KiBIs431) {
     expect_refused(std::string(17'000, 'X'), 431);
 }
 
+// However the bytes are cut into pieces.
+TEST(Header, Over16KiBOfShortLinesIs431) {
+    std::string fields;
+    for (int i = 0; i < 10'000; ++i) {
+        fields += "a:\r\n";
+    }
+    expect_refused(get_request("/health", fields), 431);
+}
+
+TEST(Host, MustBeAHost) {
+    for (const char* host : {"a b", "u@b", "a/b", "[::1", "a:x", "a?b", "a, b", "\xff"}) {
+        expect_refused("GET /health HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n");
+    }
+    for (const char* host :
+         {"", "a", "a:", "a:80", "127.0.0.1:8080", "[::1]:8080", "a%20b", "A-b_c.d"}) {
+        SCOPED_TRACE(host);
+        EXPECT_EQ(
+            ask(shared_server(), "GET /health HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n")
+                .status,
+            200);
+    }
+}
+
 TEST(Header, MalformedLinesAre400) {
     for (const char* fields : {"Host : test\r\n", "Host\r\n", ": test\r\n", "Ho st: test\r\n",
                                "Host: test\r\nX\x01: a\r\n", "Host: test\r\nX: a\x01\r\n",

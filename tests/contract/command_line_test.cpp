@@ -98,6 +98,7 @@ TEST(WrongFlag, OfTheModelsOwn) {
         expect_wrong(server(), {"--min-threads", "0"});
         expect_wrong(server(), {"--max-threads", "0"});
         expect_wrong(server(), {"--assume-cpus", "0"});
+        expect_wrong(server(), {"--min-threads", "10", "--max-threads", "5"});
     } else {
         expect_wrong(server(), {"--threads", "0"});
         expect_wrong(server(), {"--threads", "many"});
@@ -190,6 +191,20 @@ TEST(PortInUse, AfterAStopThePortIsFreeAtOnce) {
     Listening second(server(), same_port);
     EXPECT_EQ(get(second.port(), "/health").status, 200);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// With a stack that no address space has room for no thread can be made.
+TEST(Threads, ThatCannotBeMadeGetOneSentenceAndStatus1) {
+    const auto outcome = run(
+        "/bin/sh", {"-c", R"(ulimit -s 1000000000000 && exec "$0" "$@")", server(), "--port", "0"});
+    if (outcome.error.find("ulimit") != std::string::npos) {
+        GTEST_SKIP() << "this system does not let a process ask for more stack";
+    }
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_TRUE(is_one_line(outcome.error)) << outcome.error;
+    EXPECT_NE(outcome.error.find("threads"), std::string::npos) << outcome.error;
+}
+#endif
 
 TEST(StandardOutput, HoldsTheOneLineOnly) {
     for (const std::string& path : {server(), stub()}) {

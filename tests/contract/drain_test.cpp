@@ -151,6 +151,40 @@ TEST(Drain, AnswersPipelinedRequestsAndClosesAfterTheLast) {
     server.expect_exit(0);
 }
 
+TEST(Drain, AnswersADeepPipelineToItsEnd) {
+    Server server(shared_stub());
+    Connection connection(server.port());
+    constexpr int kRequests = 300;
+    std::string requests = get_request("/sleep?ms=400");
+    for (int n = 0; n < kRequests; ++n) {
+        requests += get_request("/health");
+    }
+    connection.send(requests);
+    std::this_thread::sleep_for(100ms);
+    server.process().signal(SIGTERM);
+    expect_ok(connection.receive());
+    for (int n = 1; n < kRequests; ++n) {
+        const auto response = connection.receive();
+        ASSERT_EQ(response.status, 200) << n;
+        ASSERT_FALSE(response.says_close()) << n;
+    }
+    expect_closed(connection, connection.receive());
+    server.expect_exit(0);
+}
+
+TEST(Drain, TasksThatHaveNotBegunDoNotHoldItUp) {
+    Server server(shared_stub(), {"--drain-timeout", "300ms"});
+    Connection connection(server.port());
+    connection.send(get_request("/tasks?count=1000000&sleep_ms=100"));
+    std::this_thread::sleep_for(200ms);
+    server.process().signal(SIGTERM);
+    server.expect_exit(1);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    // A sanitized server is too slow to end the hundred thousand that have begun.
+    EXPECT_EQ(connection.receive().status, 503);
+#endif
+}
+
 TEST(Drain, AnswersWhatTheSocketOfABusyConnectionHolds) {
     Server server(shared_stub());
     Connection connection(server.port());

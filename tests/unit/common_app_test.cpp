@@ -67,6 +67,20 @@ TEST(Routing, RefusesWithAReason) {
     expect_answer(route({"POST", "/echo?sleep_ms=x", R"({"id":7,"name":"n"})"}), 400, "sleep_ms");
 }
 
+TEST(Routing, TargetsAreAPathOrAWholeAddress) {
+    for (const char* target : {"http://a/health", "HTTP://a:80/health", "/health?x"}) {
+        EXPECT_TRUE(std::holds_alternative<Health>(get(target))) << target;
+    }
+    EXPECT_TRUE(std::holds_alternative<Index>(get("http://a")));
+    for (const char* target : {"//a/health", "///health", "/health/"}) {
+        expect_answer(get(target), 404, "path");
+    }
+    for (const char* target : {"/health#f", "ftp://a/health", "a:/health", "http:///health",
+                               "health", "?ms=1", "*", "a:80", ""}) {
+        expect_answer(get(target), 400, "target");
+    }
+}
+
 TEST(Routing, WrongMethodsSayWhichAreRight) {
     const auto on_get = std::get<Answer>(route({"POST", "/wait", ""}));
     EXPECT_EQ(on_get.status, 405);

@@ -159,6 +159,43 @@ TEST_F(Driven, LimitsHold) {
     EXPECT_TRUE(is_status(drain(body), 413));
 }
 
+// A request of exactly the limit passes, one byte more does not, in pieces of any size.
+TEST_F(Driven, TheHeaderLimitIsExactHoweverTheBytesComeIn) {
+    const std::string start = "GET /a HTTP/1.1\r\nHost: t\r\n";
+    std::string fields;
+    while (start.size() + fields.size() + 40 < limits::kHeaderBytes) {
+        fields += "a: b\r\n";
+    }
+    const auto padding = limits::kHeaderBytes - start.size() - fields.size() - 7;
+    for (const std::size_t piece : {1u, 7u, 1000u, 4096u, 100'000u}) {
+        SCOPED_TRACE(piece);
+        ServerConnection fits(context);
+        const std::string request = start + fields + "X: " + std::string(padding, 'x') + "\r\n\r\n";
+        ASSERT_EQ(request.size(), limits::kHeaderBytes);
+        EXPECT_EQ(feed(fits, request, piece), Step::handle);
+
+        ServerConnection too_long(context);
+        const std::string longer =
+            start + fields + "X: " + std::string(padding + 1, 'x') + "\r\n\r\n";
+        std::string_view rest = longer;
+        while (!rest.empty() && too_long.next() == Step::receive) {
+            const auto size = std::min({piece, rest.size(), limits::kReceiveBytes});
+            feed(too_long, rest.substr(0, size), piece);
+            rest.remove_prefix(size);
+        }
+        EXPECT_TRUE(is_status(drain(too_long), 431));
+    }
+}
+
+TEST_F(Driven, ABodyFollowsItsHeaderInTheSamePiece) {
+    const std::string body(limits::kHeaderBytes, 'b');
+    ServerConnection connection(context);
+    EXPECT_EQ(feed(connection, "POST /a HTTP/1.1\r\nHost: t\r\nContent-Length: " +
+                                   std::to_string(body.size()) + "\r\n\r\n" + body),
+              Step::handle);
+    EXPECT_EQ(connection.request().body, body);
+}
+
 TEST_F(Driven, NothingCameMeansNothingBeforeTheDeadline) {
     ServerConnection connection(context);
     feed(connection, "GET /a HT");

@@ -108,6 +108,44 @@ TEST(ResponseParser, SaysWhatElseCame) {
     EXPECT_TRUE(truncated == DownstreamFailure::lost || truncated == DownstreamFailure::malformed);
 }
 
+// Beast takes an interim answer for a whole one. The real one follows it.
+TEST(ResponseParser, AConnectionWithAnInterimAnswerIsNotKept) {
+    const auto may_be_kept = [](std::string_view bytes) {
+        common::http::ResponseParser parser;
+        boost::system::error_code error;
+        parser.put(boost::asio::buffer(bytes.data(), bytes.size()), error);
+        EXPECT_TRUE(parser.is_done()) << error;
+        return parser.may_be_kept();
+    };
+    EXPECT_TRUE(may_be_kept("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+    EXPECT_TRUE(may_be_kept("HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"));
+    EXPECT_FALSE(may_be_kept("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"));
+    EXPECT_EQ(failure_in("HTTP/1.1 103 Early Hints\r\n\r\n"),
+              common::app::DownstreamFailure::malformed);
+}
+
+TEST(ResponseParser, TheHeaderIsBoundedHoweverItIsCut) {
+    common::http::ResponseParser parser;
+    boost::system::error_code error;
+    const std::string_view start = "HTTP/1.1 200 OK\r\n";
+    parser.put(boost::asio::buffer(start.data(), start.size()), error);
+    std::size_t bytes = 0;
+    while (error == beast_http::error::need_more || !error) {
+        const std::string_view field = "a: b\r\nc";
+        error = {};
+        bytes += parser.put(boost::asio::buffer(field.data(), field.size()), error);
+        ASSERT_LT(bytes, 10 * common::limits::kDownstreamHeaderBytes);
+    }
+    EXPECT_EQ(error, beast_http::error::header_limit);
+}
+
+TEST(Failure, OfOurOwnMeansIsNotTheDownstreams) {
+    using boost::asio::error::no_descriptors;
+    EXPECT_EQ(common::http::failure_of(no_descriptors), common::app::DownstreamFailure::exhausted);
+    EXPECT_EQ(common::http::failure_of(boost::asio::error::connection_refused),
+              common::app::DownstreamFailure::refused);
+}
+
 TEST(Retry, OnlyOfAKeptConnectionThatAnsweredNothing) {
     const auto ended = boost::system::error_code(beast_http::error::end_of_stream);
     EXPECT_TRUE(common::http::may_retry(ended, true, 0));

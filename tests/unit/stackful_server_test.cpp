@@ -32,6 +32,7 @@ TEST(StackfulServer, RefusesFlagsThatDoNotFitTogether) {
     EXPECT_EQ(exit_status({"--carriers", "4", "--max-carriers", "3"}), 2);
     EXPECT_EQ(exit_status({"--stack-size", "1KiB"}), 2);
     EXPECT_EQ(exit_status({"--front-end", "none"}), 2);
+    EXPECT_EQ(exit_status({"--trace-pinned", "--stack-size", "16KiB"}), 2);
 }
 
 TEST(StackfulServer, TracesEachPinnedPlaceOnce) {
@@ -94,6 +95,12 @@ TEST(StackfulServer, StarvesNobodyWhenMorePinThanThereAreCarriers) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// The least stack that is allowed is enough for the trace.
+TEST(StackfulServer, TracesOnTheSmallestStack) {
+    client::Stub stub;
+    client::Server server(stub.port(), {"--trace-pinned", "--stack-size", "32KiB"});
+    EXPECT_EQ(get(server.port(), "/wait?lock=monitor").status, 200);
+}
 
 /// A line of /proc/PID/status, in MiB.
 std::size_t memory_mib(pid_t pid, const std::string& name) {

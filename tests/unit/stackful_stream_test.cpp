@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <boost/asio/error.hpp>
 #include <string>
 #include <thread>
@@ -59,6 +60,26 @@ int listen_socket(tcp::endpoint& endpoint) {
     socklen_t bytes = static_cast<socklen_t>(endpoint.capacity());
     ::getsockname(listener, endpoint.data(), &bytes);
     return listener;
+}
+
+// A client that pipelines must not keep its carrier's other connections waiting.
+TEST(Stream, WritesThatNeverWaitLeaveTurnsToOthers) {
+    Running running(1);
+    Pair pair;
+    std::atomic<bool> other_has_run = false;
+    std::future<void> other;
+    running.run([&] {
+        Stream stream(pair.ends[0]);
+        other = running.spawn(0, [&] { other_has_run = true; });
+        error_code error;
+        for (int n = 0; n < 64 && !error; ++n) {
+            write_all(stream, "a", error);
+        }
+        EXPECT_FALSE(error);
+        EXPECT_TRUE(other_has_run);
+    });
+    other.get();
+    ::close(pair.ends[1]);
 }
 
 TEST(Stream, EchoesOverLoopback) {

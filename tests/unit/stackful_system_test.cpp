@@ -36,7 +36,8 @@ TEST(System, WaitsWhereTheKernelHasNoEpollPwait2) {
     int early = -1, events_seen = -1;
     Clock::duration waited{};
     std::thread([&] {
-        refused = forget_epoll_pwait2() && ::epoll_pwait2(-1, nullptr, 1, nullptr, nullptr) < 0 &&
+        refused = forget_epoll_pwait2() &&
+                  ::syscall(SYS_epoll_pwait2, -1, nullptr, 1, nullptr, nullptr, 0) < 0 &&
                   errno == ENOSYS;
         const int epoll = ::epoll_create1(0);
         const int event = ::eventfd(0, 0);

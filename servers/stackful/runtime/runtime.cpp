@@ -55,6 +55,7 @@ Runtime::Runtime(const Options& options)
 }
 
 Runtime::~Runtime() {
+    stop();
     ::close(abandon_event_);
 }
 
@@ -63,10 +64,14 @@ void Runtime::start() {
     if (options_.trace_pinned) {
         prepare_trace();
     }
+    started_ = true;
     carriers_.start();
 }
 
 void Runtime::stop() {
+    if (!std::exchange(started_, false)) {
+        return;
+    }
     while (fibers_.load() > 0) {
         std::this_thread::sleep_for(kEndPoll);
     }

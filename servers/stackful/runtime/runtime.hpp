@@ -43,7 +43,7 @@ struct Counters {
 class Runtime {
   public:
     explicit Runtime(const Options& options);
-    /// stop() must have been called, or start() never.
+    /// Stops, if that was not done.
     ~Runtime();
     Runtime(const Runtime&) = delete;
     Runtime& operator=(const Runtime&) = delete;
@@ -90,6 +90,7 @@ class Runtime {
     std::vector<std::unique_ptr<Scheduler>> schedulers_;
     Carriers carriers_;
     int abandon_event_;
+    bool started_ = false;
     std::atomic<bool> abandoned_ = false;
     std::atomic<bool> stopping_ = false;
     std::atomic<std::size_t> fibers_ = 0;

@@ -16,8 +16,8 @@ namespace {
 
 namespace errors = boost::asio::error;
 
-/// After so many reads without a wait the other fibers get their turn.
-constexpr unsigned kReadsInARow = 16;
+/// After so many reads and writes without a wait the other fibers get their turn.
+constexpr unsigned kOperationsInARow = 16;
 
 boost::system::error_code system_error(ssize_t result) {
     return {static_cast<int>(-result), boost::system::system_category()};
@@ -61,7 +61,7 @@ Stream::Stream(Stream&& other) noexcept {
 Stream& Stream::operator=(Stream&& other) noexcept {
     std::swap(socket_, other.socket_);
     std::swap(drained_, other.drained_);
-    std::swap(reads_in_a_row_, other.reads_in_a_row_);
+    std::swap(operations_in_a_row_, other.operations_in_a_row_);
     std::swap(descriptor_, other.descriptor_);
     std::swap(scheduler_, other.scheduler_);
     std::swap(deadline_, other.deadline_);
@@ -155,10 +155,7 @@ std::size_t Stream::read(iovec* vectors, std::size_t count, error_code& error) {
     for (;;) {
         const ssize_t got = receive(socket_, vectors, count);
         if (got > 0) {
-            if (++reads_in_a_row_ == kReadsInARow) {
-                reads_in_a_row_ = 0;
-                yield();
-            }
+            give_turns();
             drained_ = static_cast<std::size_t>(got) < wanted;
             return static_cast<std::size_t>(got);
         }
@@ -183,6 +180,7 @@ std::size_t Stream::write(iovec* vectors, std::size_t count, error_code& error) 
     for (;;) {
         const ssize_t sent = send(socket_, vectors, count);
         if (sent >= 0) {
+            give_turns();
             return static_cast<std::size_t>(sent);
         }
         error = sent == -EAGAIN || sent == -EINTR ? reason_to_end(false) : system_error(sent);
@@ -205,12 +203,20 @@ void Stream::interrupt() {
     }
 }
 
+void Stream::give_turns() {
+    if (++operations_in_a_row_ >= kOperationsInARow) {
+        operations_in_a_row_ = 0;
+        yield();
+    }
+}
+
 void Stream::wait_until_readable() {
-    reads_in_a_row_ = 0;
+    operations_in_a_row_ = 0;
     wait_for(descriptor_->read, socket_, POLLIN, deadline_);
 }
 
 void Stream::wait_until_writable() {
+    operations_in_a_row_ = 0;
     wait_for(descriptor_->write, socket_, POLLOUT, deadline_);
 }
 

@@ -53,6 +53,7 @@ class Stream {
 
   private:
     bool adopt(int socket);
+    void give_turns();
     void wait_until_readable();
     void wait_until_writable();
     /// Why a try on an empty or full socket shall not be repeated; no error if it shall.
@@ -62,7 +63,7 @@ class Stream {
     /// The last read got less than it asked for: the socket is empty unless an event says other.
     bool drained_ = true;
     /// Reads since the last wait: whoever is sent bytes without a pause must not keep the carrier.
-    unsigned reads_in_a_row_ = 0;
+    unsigned operations_in_a_row_ = 0;
     Descriptor* descriptor_ = nullptr;
     Scheduler* scheduler_ = nullptr;
     Instant deadline_ = Instant::max();

@@ -82,7 +82,11 @@ class Batch {
         }
     }
 
+    /// Nothing more once the runtime is abandoned: what is to come would only end at once.
     std::size_t claim() {
+        if (runtime_.is_abandoned()) {
+            return 0;
+        }
         const std::size_t first = claimed_.fetch_add(kTasksPerTurn);
         return first < count_ ? std::min(kTasksPerTurn, count_ - first) : 0;
     }
