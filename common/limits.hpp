@@ -66,9 +66,11 @@ inline constexpr std::size_t kFibers = 1'000'000;
 inline constexpr std::size_t kFibersUnderThreadSanitizer = 7'500;  // GCC 12's ends at 8,000
 inline constexpr std::size_t kTasksUnderThreadSanitizer = 500;  // a new fiber takes it milliseconds
 inline constexpr std::size_t kStacksPerSlab = 64;
-/// Free stacks that keep their memory; more give it back to the kernel.
+/// Free stacks that keep their memory. Of those beyond, so many at most give it back to the kernel
+/// at every interval, if they were not needed during it.
 inline constexpr std::size_t kWarmStacks = 1024;
-inline constexpr std::size_t kStacksTrimmedAtOnce = 512;
+inline constexpr std::size_t kStacksTrimmedAtOnce = 2048;
+inline constexpr std::chrono::milliseconds kTrimInterval = 250ms;
 /// Mappings kept back from stack guards made with mprotect, which cost two each.
 inline constexpr std::size_t kReservedMappings = 2'000;
 /// Events that one call of epoll_wait takes.

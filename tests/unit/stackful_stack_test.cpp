@@ -42,23 +42,38 @@ TEST(Stacks, AreWritableAndUsedAgain) {
     }
 }
 
-TEST(Stacks, ReturnedBeyondTheWarmOnesGiveTheirMemoryBack) {
+TEST(Stacks, ThatLieUnusedGiveTheirMemoryBack) {
     StackPool pool(16 * 1024, Guard::automatic);
-    constexpr std::size_t kMost =
-        common::limits::kWarmStacks + common::limits::kStacksTrimmedAtOnce;
+    constexpr std::size_t kCount =
+        common::limits::kWarmStacks + common::limits::kStacksTrimmedAtOnce + 1000;
     std::vector<Stack> stacks;
-    for (std::size_t i = 0; i < 2 * kMost; ++i) {
+    for (std::size_t i = 0; i < kCount; ++i) {
         stacks.push_back(pool.take().value());
         stacks.back().base[0] = std::byte{1};
     }
     for (const Stack& stack : stacks) {
         pool.give_back(stack);
     }
-    const auto warm = std::count_if(stacks.begin(), stacks.end(), [](const Stack& stack) {
-        return stack.base[0] == std::byte{1};
-    });
-    EXPECT_LE(static_cast<std::size_t>(warm), kMost);
-    EXPECT_GE(static_cast<std::size_t>(warm), common::limits::kWarmStacks);
+    const auto warm = [&stacks] {
+        return static_cast<std::size_t>(
+            std::count_if(stacks.begin(), stacks.end(),
+                          [](const Stack& stack) { return stack.base[0] == std::byte{1}; }));
+    };
+    EXPECT_TRUE(pool.has_surplus());
+    auto now = std::chrono::steady_clock::now();
+    pool.trim(now);  // all of them were needed just now
+    EXPECT_EQ(warm(), kCount);
+    pool.trim(now + common::limits::kTrimInterval / 2);
+    EXPECT_EQ(warm(), kCount);
+    pool.trim(now += common::limits::kTrimInterval);
+    EXPECT_EQ(warm(), kCount - common::limits::kStacksTrimmedAtOnce);
+    pool.trim(now += common::limits::kTrimInterval);
+    EXPECT_EQ(warm(), common::limits::kWarmStacks);
+    EXPECT_FALSE(pool.has_surplus());
+    // A stack that was trimmed can be used again.
+    for (std::size_t i = 0; i < kCount; ++i) {
+        pool.take()->base[0] = std::byte{2};
+    }
 }
 
 TEST(Stacks, LightGuardsSplitNoMapping) {

@@ -72,6 +72,7 @@ class Runtime {
     int abandon_event() const { return abandon_event_; }
     void end(Fiber& fiber);
     TaskSlots& task_slots() { return task_slots_; }
+    StackPool& stacks() { return stacks_; }
     /// Counts the waits of pinned fibers.
     void pinned_wait_begins();
     void pinned_wait_ends() { pinned_.fetch_sub(1, std::memory_order_relaxed); }

@@ -92,7 +92,7 @@ void Scheduler::gather() {
     while (Fiber* fiber = timers_.pop_due(runtime_.is_abandoned() ? Instant::max() : now)) {
         queue_.push(*fiber);
     }
-    if ((now >= next_sweep_ || runtime_.is_abandoned()) && !descriptors_.is_empty()) {
+    if (needs_sweep() && (now >= next_sweep_ || runtime_.is_abandoned())) {
         sweep(now);
     }
     set_round(queue_.size());
@@ -129,11 +129,16 @@ void Scheduler::sweep(Instant now) {
             wake_fiber(descriptor.write.release());
         }
     });
+    runtime_.stacks().trim(now);
+}
+
+bool Scheduler::needs_sweep() const {
+    return !descriptors_.is_empty() || runtime_.stacks().has_surplus();
 }
 
 Instant Scheduler::next_due() const {
     const Instant timer = timers_.earliest();
-    return descriptors_.is_empty() ? timer : std::min(timer, next_sweep_);
+    return needs_sweep() ? std::min(timer, next_sweep_) : timer;
 }
 
 void Scheduler::poll(bool may_wait) {

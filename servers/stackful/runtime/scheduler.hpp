@@ -69,6 +69,7 @@ class Scheduler {
         runnable_.store(fibers, std::memory_order_relaxed);
     }
     void drain_inbox();
+    bool needs_sweep() const;
     void sweep(Instant now);
     void deliver(std::uint64_t tag, std::uint32_t events);
     void wake_fiber(Fiber* fiber);

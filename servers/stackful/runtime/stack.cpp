@@ -109,6 +109,8 @@ std::optional<Stack> StackPool::take() {
     std::vector<Stack>& list = warm_.empty() ? cold_ : warm_;
     const Stack stack = list.back();
     list.pop_back();
+    fewest_warm_ = std::min(fewest_warm_, warm_.size());
+    warm_count_.store(warm_.size(), std::memory_order_relaxed);
     return stack;
 }
 
@@ -136,17 +138,34 @@ bool StackPool::add_slab() {
 }
 
 void StackPool::give_back(Stack stack) {
+    const std::lock_guard lock(mutex_);
+    warm_.push_back(stack);
+    warm_count_.store(warm_.size(), std::memory_order_relaxed);
+}
+
+bool StackPool::has_surplus() const {
+    return warm_count_.load(std::memory_order_relaxed) > limits::kWarmStacks;
+}
+
+void StackPool::trim(std::chrono::steady_clock::time_point now) {
     std::vector<Stack> surplus;
     {
         const std::lock_guard lock(mutex_);
-        warm_.push_back(stack);
-        if (warm_.size() < limits::kWarmStacks + limits::kStacksTrimmedAtOnce) {
+        if (now < trim_at_) {
             return;
         }
-        // The oldest, whose memory has left the caches.
-        const auto end = warm_.begin() + limits::kStacksTrimmedAtOnce;
+        trim_at_ = now + limits::kTrimInterval;
+        const std::size_t unneeded = std::exchange(fewest_warm_, warm_.size());
+        if (warm_.size() <= limits::kWarmStacks) {
+            return;
+        }
+        const std::size_t count =
+            std::min({warm_.size() - limits::kWarmStacks, unneeded, limits::kStacksTrimmedAtOnce});
+        const auto end = warm_.begin() + static_cast<std::ptrdiff_t>(count);
         surplus.assign(warm_.begin(), end);
         warm_.erase(warm_.begin(), end);
+        fewest_warm_ = warm_.size();
+        warm_count_.store(warm_.size(), std::memory_order_relaxed);
     }
     std::vector<iovec> ranges;
     for (const Stack& each : surplus) {

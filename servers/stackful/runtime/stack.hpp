@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -31,10 +33,14 @@ class StackPool {
 
     /// Nothing when the kernel gives no more memory or mappings: never a stack without a guard.
     std::optional<Stack> take();
-    /// When many warm stacks lie here already, the oldest give their memory back to the kernel.
     void give_back(Stack stack);
+    /// Whether so many free stacks hold memory that trim() has something to do.
+    bool has_surplus() const;
+    /// Once in every limits::kTrimInterval gives memory of stacks that were not needed during it
+    /// back to the kernel, the oldest first. Not when they come back: tasks that end are mostly
+    /// followed by more, and the kernel takes longer over a page than a task does over all.
+    void trim(std::chrono::steady_clock::time_point now);
 
-    Guard guard() const { return guard_; }
     std::size_t stack_bytes() const { return stack_bytes_; }
 
     /// Whether this kernel has guards that split no mapping.
@@ -51,6 +57,9 @@ class StackPool {
     std::mutex mutex_;
     std::vector<std::byte*> slabs_;
     std::vector<Stack> warm_;
+    std::atomic<std::size_t> warm_count_ = 0;  ///< The same, for whoever only looks.
+    std::size_t fewest_warm_ = 0;              ///< In this interval.
+    std::chrono::steady_clock::time_point trim_at_{};
     std::vector<Stack> cold_;
 };
 
