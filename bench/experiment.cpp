@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
-#include <stdexcept>
+#include <set>
 
 #include "bench/limits.hpp"
 
@@ -10,106 +10,333 @@ namespace bench {
 namespace {
 
 using nlohmann::json;
+using Milliseconds = std::chrono::milliseconds;
 
-std::chrono::milliseconds seconds(const json& value) {
-    return std::chrono::milliseconds(static_cast<long>(value.get<double>() * 1000));
+constexpr double kLongestWaitMs = 3'600'000;
+
+/// The members of one JSON object. Every one must be asked for; what nobody asks for is unknown.
+class Members {
+  public:
+    Members(const json& object, std::string place) : object_(object), place_(std::move(place)) {
+        if (!object_.is_object()) {
+            throw ExperimentError(place_ + " must be an object");
+        }
+    }
+
+    const std::string& place() const { return place_; }
+    bool has(const char* key) {
+        known_.insert(key);
+        return object_.contains(key);
+    }
+    const json& at(const char* key) {
+        if (!has(key)) {
+            throw ExperimentError(place_ + " needs the key \"" + key + "\"");
+        }
+        return object_[key];
+    }
+    [[noreturn]] void fail(const char* key, const std::string& allowed) const {
+        throw ExperimentError(place_ + "." + key + " must be " + allowed);
+    }
+
+    std::string text(const char* key) {
+        const json& value = at(key);
+        if (!value.is_string() || value.get<std::string>().empty()) {
+            fail(key, "a text");
+        }
+        return value;
+    }
+    std::string text_or(const char* key, const std::string& otherwise) {
+        return has(key) ? text(key) : otherwise;
+    }
+    std::string choice(const char* key, const std::vector<std::string>& choices) {
+        const std::string value = text(key);
+        if (std::ranges::find(choices, value) == choices.end()) {
+            std::string allowed;
+            for (const auto& one : choices) {
+                allowed += (allowed.empty() ? "" : ", ") + one;
+            }
+            fail(key, "one of " + allowed);
+        }
+        return value;
+    }
+    double number(const char* key, double low, double high) {
+        const json& value = at(key);
+        if (!value.is_number() || value < low || value > high) {
+            fail(key, "a number from " + plain(low) + " to " + plain(high));
+        }
+        return value;
+    }
+    int whole(const char* key, int low, int high) {
+        const json& value = at(key);
+        if (!value.is_number_integer() || value < low || value > high) {
+            fail(key, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+        }
+        return value;
+    }
+    int whole_or(const char* key, int low, int high, int otherwise) {
+        return has(key) ? whole(key, low, high) : otherwise;
+    }
+    bool flag(const char* key) {
+        if (!has(key)) {
+            return false;
+        }
+        if (!object_[key].is_boolean()) {
+            fail(key, "true or false");
+        }
+        return object_[key];
+    }
+    std::vector<std::string> texts(const char* key) {
+        const json& value = at(key);
+        const auto is_text = [](const json& one) { return one.is_string(); };
+        if (!value.is_array() || value.empty() || !std::ranges::all_of(value, is_text)) {
+            fail(key, "a list of texts");
+        }
+        return value;
+    }
+    std::vector<std::string> texts_or_none(const char* key) {
+        return has(key) ? texts(key) : std::vector<std::string>();
+    }
+    Milliseconds seconds(const char* key) {
+        return Milliseconds(static_cast<long>(number(key, 0, limits::kLongestRunS) * 1000));
+    }
+
+    /// Throws if a key was never asked for.
+    void no_others() const {
+        for (const auto& [key, value] : object_.items()) {
+            if (!known_.contains(key)) {
+                std::string allowed;
+                for (const auto& one : known_) {
+                    allowed += (allowed.empty() ? "" : ", ") + one;
+                }
+                throw ExperimentError(place_ + " has the unknown key \"" + key +
+                                      "\"; allowed are " + allowed);
+            }
+        }
+    }
+
+  private:
+    static std::string plain(double value) { return json(value).dump(); }
+
+    const json& object_;
+    std::string place_;
+    std::set<std::string> known_;
+};
+
+LoadKind kind_of(const std::string& name) {
+    return name == "burst"     ? LoadKind::burst
+           : name == "open"    ? LoadKind::open
+           : name == "single"  ? LoadKind::single
+           : name == "startup" ? LoadKind::startup
+                               : LoadKind::closed;
 }
 
-Model model(const std::string& name) {
-    if (name == "pool") {
-        return Model::pool;
+Load read_load(Members members) {
+    Load load;
+    load.kind = kind_of(members.choice("kind", {"closed", "burst", "open", "single", "startup"}));
+    load.runs = members.whole("runs", 1, limits::kMostRuns);
+    if (load.kind == LoadKind::closed) {
+        load.threads = members.whole_or("threads", 1, 1024, 1);
     }
-    if (name == "unbounded") {
-        return Model::unbounded;
+    if (load.kind == LoadKind::closed && members.has("connections_per_cpu")) {
+        load.connections_per_cpu = members.whole("connections_per_cpu", 1, 1000);
+    } else if (load.kind != LoadKind::single && load.kind != LoadKind::startup) {
+        load.connections = members.whole("connections", 1, limits::kMostConnections);
     }
-    if (name == "injected") {
-        return Model::injected;
+    if (load.kind == LoadKind::closed || load.kind == LoadKind::open) {
+        load.duration = members.seconds("duration_s");
+        load.warm_up = members.seconds("warm_up_s");
     }
-    throw std::runtime_error("there is no model " + name);
+    if (load.kind == LoadKind::burst) {
+        load.requests = members.whole("requests", 1, limits::kMostRequests);
+        load.warm_up_requests = members.whole_or("warm_up_requests", 0, limits::kMostRequests, 0);
+    }
+    members.no_others();
+    return load;
 }
 
-std::optional<double> number(const json& row, const char* name) {
-    return row.contains(name) ? std::optional(row[name].get<double>()) : std::nullopt;
+Request read_request(Members members) {
+    Request request;
+    if (members.has("method")) {
+        request.method = members.choice("method", {"GET", "POST"});
+    }
+    request.path = members.text("path");
+    request.body = members.text_or("body", "");
+    if (!request.path.starts_with('/')) {
+        members.fail("path", "a path that begins with /");
+    }
+    members.no_others();
+    return request;
 }
 
-const json& find_by_id(const json& list, const std::string& id) {
-    const auto found = std::ranges::find_if(list, [&](const json& row) { return row["id"] == id; });
+PredictionRule read_prediction(Members members) {
+    PredictionRule prediction;
+    const std::string rule =
+        members.choice("rule", {"none", "unbounded", "pool", "injected", "cpu"});
+    if (rule == "unbounded") {
+        prediction.rule = Rule::unbounded;
+    } else if (rule == "pool") {
+        prediction.rule = Rule::pool;
+        const json& servers = members.at("servers");
+        prediction.servers = servers.is_string() ? servers.get<std::string>() : servers.dump();
+    } else if (rule == "injected") {
+        prediction.rule = Rule::injected;
+        if (members.has("cpus")) {
+            prediction.cpus = members.whole("cpus", 1, 1024);
+        }
+        if (members.has("min_threads")) {
+            prediction.min_threads = members.whole("min_threads", 1, 32'767);
+        }
+        prediction.priority = members.has("completions") &&
+                              members.choice("completions", {"fifo", "priority"}) == "priority";
+    } else if (rule == "cpu") {
+        prediction.rule = Rule::cpu;
+        prediction.work_s = members.number("work_ms", 0.001, 60'000) / 1000;
+    }
+    members.no_others();
+    return prediction;
+}
+
+std::map<std::string, int> read_scale(const json& scale, const std::string& place) {
+    Members members(scale, place);
+    std::map<std::string, int> numbers;
+    for (const auto& [key, value] : scale.items()) {
+        numbers[key] = members.whole(key.c_str(), 1, limits::kMostRequests);
+    }
+    return numbers;
+}
+
+Row read_row(Members members, const Experiment& experiment, const Request& request) {
+    Row row;
+    row.id = members.text("id");
+    if (members.has("command") == members.has("url")) {
+        throw ExperimentError(members.place() + " needs either \"command\" or \"url\"");
+    }
+    row.command = members.texts_or_none("command");
+    row.url = members.text_or("url", "");
+    if (!row.url.empty() && !row.url.starts_with("http://")) {
+        members.fail("url", "a text like http://127.0.0.1:8080");
+    }
+    row.request = members.has("request")
+                      ? read_request(Members(members.at("request"), members.place() + ".request"))
+                      : request;
+    row.wait_s = members.has("wait_ms") ? members.number("wait_ms", 0, kLongestWaitMs) / 1000
+                                        : experiment.wait_s;
+    row.load = experiment.load;
+    if (members.has("connections")) {
+        row.load.connections = members.whole("connections", 1, limits::kMostConnections);
+        row.load.connections_per_cpu.reset();
+    }
+    if (members.has("duration_s")) {
+        row.load.duration = members.seconds("duration_s");
+    }
+    row.cold = members.flag("cold");
+    row.load.runs = members.whole_or("runs", 1, limits::kMostRuns, row.cold ? 1 : row.load.runs);
+    row.watch = members.flag("watch");
+    row.ceiling = members.flag("ceiling");
+    row.published = members.texts_or_none("published");
+    for (const auto& id : row.published) {
+        const auto has_id = [&](const json& one) { return one["id"] == id; };
+        if (std::ranges::none_of(experiment.published_rows, has_id)) {
+            members.fail("published", "ids of published.json, which has no " + id);
+        }
+    }
+    if (members.has("scale")) {
+        row.scale = read_scale(members.at("scale"), members.place() + ".scale");
+    }
+    if (members.has("predict")) {
+        row.predict = read_prediction(Members(members.at("predict"), members.place() + ".predict"));
+    }
+    members.no_others();
+    return row;
+}
+
+Sweep read_sweep(Members members) {
+    Sweep sweep;
+    sweep.parameter = members.choice("parameter", {"connections", "offered_share"});
+    const json& values = members.at("values");
+    const auto is_positive = [](const json& one) { return one.is_number() && one > 0; };
+    if (!values.is_array() || values.empty() || !std::ranges::all_of(values, is_positive)) {
+        members.fail("values", "a list of numbers above 0");
+    }
+    sweep.values = values.get<std::vector<double>>();
+    members.no_others();
+    return sweep;
+}
+
+void take_published(Experiment& experiment, const json& published, Members& members) {
+    experiment.published = members.text("published");
+    const auto& list = published.at("experiments");
+    const auto found = std::ranges::find_if(
+        list, [&](const json& one) { return one["id"] == experiment.published; });
     if (found == list.end()) {
-        throw std::runtime_error("published.json has no " + id);
+        members.fail("published", "the id of an experiment in published.json");
     }
-    return *found;
-}
-
-PublishedRow read_published(const json& row) {
-    return {row.at("id"),          row.at("system"),      number(row, "rps"),
-            number(row, "p50_ms"), number(row, "p99_ms"), number(row, "os_threads"),
-            number(row, "rss_mb")};
-}
-
-Row read_row(const json& row, const std::string& path, const json& published) {
-    Row result;
-    result.id = row.at("id");
-    result.command = row.at("command").get<std::vector<std::string>>();
-    result.path = row.value("path", path);
-    result.model = model(row.value("model", "unbounded"));
-    result.threads = row.value("threads", 0);
-    result.cold = row.value("cold", false);
-    result.ceiling = row.value("ceiling", false);
-    result.optional = row.value("optional", false);
-    if (row.contains("duration_s")) {
-        result.duration = seconds(row["duration_s"]);
-    }
-    for (const std::string id : row.value("published", json::array())) {
-        result.published.push_back(read_published(find_by_id(published.at("rows"), id)));
-    }
-    return result;
+    experiment.source = found->value("source", "");
+    experiment.published_machine = found->value("machine", "");
+    experiment.published_rows = found->value("rows", json::array());
+    experiment.published_claims = found->value("claims", json::array());
 }
 
 json read_json(const std::filesystem::path& file) {
     std::ifstream stream(file);
     if (!stream) {
-        throw std::runtime_error("cannot read " + file.string());
+        throw ExperimentError("cannot read " + file.string());
     }
-    return json::parse(stream);
+    try {
+        return json::parse(stream);
+    } catch (const json::exception& error) {
+        throw ExperimentError(file.filename().string() + " is not JSON: " + error.what());
+    }
 }
 
 }  // namespace
 
-std::chrono::milliseconds Experiment::time_of_run(const Row& row) const {
-    return limits::kRunOverhead + duration_of(row) +
-           (row.cold ? std::chrono::milliseconds(limits::kStop) : load.warm_up);
-}
-
-std::chrono::milliseconds Experiment::time() const {
-    std::chrono::milliseconds sum{0};
-    for (const Row& row : rows) {
-        sum += runs_of(row) * time_of_run(row);
+Experiment read_experiment(const json& document, const json& published, const std::string& file) {
+    Members members(document, file);
+    Experiment experiment;
+    experiment.id = members.text("id");
+    experiment.title = members.text("title");
+    if (members.has("published")) {
+        take_published(experiment, published, members);
     }
-    return sum;
-}
-
-Experiment read_experiment(const json& experiment, const json& published) {
-    Experiment result;
-    result.id = experiment.at("id");
-    result.title = experiment.at("title");
-    result.path = experiment.at("path");
-    const json& load = experiment.at("load");
-    result.load = {load.at("threads"), load.at("connections"), seconds(load.at("duration_s")),
-                   seconds(load.at("warm_up_s")), load.at("runs")};
-    result.stub = experiment.at("stub").get<std::vector<std::string>>();
-    const json& source =
-        find_by_id(published.at("experiments"), experiment.at("published").get<std::string>());
-    result.published_machine = source.value("machine", "");
-    for (const json& row : experiment.at("rows")) {
-        result.rows.push_back(read_row(row, result.path, source));
+    experiment.stub = members.texts_or_none("stub");
+    if (members.has("wait_ms")) {
+        experiment.wait_s = members.number("wait_ms", 0, kLongestWaitMs) / 1000;
     }
-    return result;
+    Request request;
+    if (members.has("request")) {
+        request = read_request(Members(members.at("request"), file + ": request"));
+    }
+    experiment.load = read_load(Members(members.at("load"), file + ": load"));
+    if (members.has("sweep")) {
+        experiment.sweep = read_sweep(Members(members.at("sweep"), file + ": sweep"));
+    }
+    std::set<std::string> ids;
+    int number = 0;
+    for (const json& row : members.at("rows")) {
+        const std::string place = file + ": rows[" + std::to_string(number++) + "]";
+        experiment.rows.push_back(read_row(Members(row, place), experiment, request));
+        const Row& last = experiment.rows.back();
+        if (!ids.insert(last.id).second) {
+            throw ExperimentError(place + ".id must be unique, and " + last.id + " is there twice");
+        }
+        if (last.request.path.empty()) {
+            throw ExperimentError(place + " needs a \"request\", since the experiment has none");
+        }
+    }
+    if (members.has("claims")) {
+        experiment.claims = members.at("claims");
+    }
+    experiment.remarks = members.texts_or_none("remarks");
+    members.no_others();
+    return experiment;
 }
 
-std::vector<Experiment> read_experiments(const std::filesystem::path& folder) {
-    const json published = read_json(folder / "published.json");
+std::vector<Experiment> read_experiments(const std::filesystem::path& folder,
+                                         const std::filesystem::path& published_file) {
+    const json published = read_json(published_file);
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder / "experiments")) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         if (entry.path().extension() == ".json") {
             files.push_back(entry.path());
         }
@@ -117,7 +344,11 @@ std::vector<Experiment> read_experiments(const std::filesystem::path& folder) {
     std::ranges::sort(files);
     std::vector<Experiment> experiments;
     for (const auto& file : files) {
-        experiments.push_back(read_experiment(read_json(file), published));
+        experiments.push_back(
+            read_experiment(read_json(file), published, file.filename().string()));
+        if (experiments.back().id != file.stem()) {
+            throw ExperimentError(file.filename().string() + ".id must be the file's name");
+        }
     }
     return experiments;
 }

@@ -24,8 +24,36 @@ inline constexpr std::chrono::milliseconds kLook = 5ms;
 inline constexpr std::chrono::milliseconds kSampleInterval = 100ms;
 /// The connections are counted for the last time this long before the load ends.
 inline constexpr std::chrono::milliseconds kBeforeEnd = 300ms;
+/// The same for what a report keeps of the samples; a watched server is asked for /metrics then.
+inline constexpr double kKeptIntervalS = 0.5;
+inline constexpr double kWatchIntervalS = 0.5;
+/// After the load, until requests that were out have been counted.
+inline constexpr std::chrono::milliseconds kSettle = 300ms;
+/// The pause between two attempts to get the first answer of a program that starts.
+inline constexpr std::chrono::microseconds kStartLook = 200us;
+inline constexpr std::chrono::milliseconds kLongestBurst = 10min;
+inline constexpr std::chrono::milliseconds kCeilingRun = 2s;
+/// Spin canaries before and after a run; the fastest counts.
+inline constexpr int kCanaries = 3;
+/// Descriptors that a server needs besides two for each connection.
+inline constexpr int kOtherDescriptors = 100;
 /// Requests by which the stub's own wait is measured, one after the other.
 inline constexpr int kStubRequests = 31;
+// What an experiment file may ask for.
+inline constexpr int kMostRuns = 100;
+inline constexpr int kMostConnections = 100'000;
+inline constexpr int kMostRequests = 10'000'000;
+inline constexpr double kLongestRunS = 86'400;
+
+// The profiles quick and fit.
+inline constexpr std::chrono::milliseconds kQuickRun = 6s;
+inline constexpr std::chrono::milliseconds kQuickWarmUp = 2s;
+inline constexpr int kQuickRuns = 3;
+inline constexpr std::chrono::milliseconds kFitRun = 10s;
+inline constexpr int kFitRuns = 5;
+
+/// What one request of a burst costs, roughly, for the time that is left.
+inline constexpr double kBurstRequestS = 0.0005;
 /// What a run takes beyond warm-up and load: starting, verifying, stopping.
 inline constexpr std::chrono::milliseconds kRunOverhead = 700ms;
 

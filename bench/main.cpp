@@ -2,76 +2,78 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <random>
 
+#include "bench/campaign.hpp"
+#include "bench/compare.hpp"
 #include "bench/interrupt.hpp"
 #include "bench/report/environment.hpp"
-#include "bench/report/progress.hpp"
 #include "bench/report/results_json.hpp"
 #include "bench/report/table.hpp"
-#include "bench/runner.hpp"
-#include "bench/sample/process.hpp"
-#include "bench/target/child.hpp"
+#include "bench/report/write_report.hpp"
+#include "bench/sample/machine.hpp"
+#include "bench/validity/doctor.hpp"
 
 using namespace bench;
+using nlohmann::json;
 
 namespace {
 
-/// Descriptors that a server needs besides two for each connection.
-constexpr rlim_t kOtherDescriptors = 100;
+constexpr int kInterrupted = 130;
+const std::filesystem::path kBench = WAITBENCH_BENCH_FOLDER;
 
 struct RunOptions {
-    std::string experiment = "wait";
-    std::vector<std::string> rows;
-    int connections = 0;
-    std::chrono::milliseconds duration{0};
-    int runs = 0;
+    std::vector<std::string> experiments;
+    std::filesystem::path experiments_folder = kBench / "experiments";
+    bool all = false;
+    std::string profile = "quick";
+    Overrides overrides;
+    int connections = 0, runs = 0;
+    std::uint64_t duration_ms = 0;
     std::uint64_t seed = std::random_device{}();
-    std::filesystem::path out;
+    std::filesystem::path out, resume;
 };
 
-/// What is wrong with the options, or with the machine for them; empty when nothing is.
-std::string apply(const RunOptions& options, Experiment& experiment) {
-    Load& load = experiment.load;
-    load.connections = options.connections > 0 ? options.connections : load.connections;
-    load.runs = options.runs > 0 ? options.runs : load.runs;
-    if (options.duration.count() > 0) {
-        load.duration = options.duration;
-        for (Row& row : experiment.rows) {
-            row.duration.reset();
-        }
-    }
-    for (const auto& id : options.rows) {
-        if (std::ranges::find(experiment.rows, id, &Row::id) == experiment.rows.end()) {
-            return "experiment " + experiment.id + " has no row " + id;
-        }
-    }
-    std::erase_if(experiment.rows, [&](const Row& row) {
-        return !options.rows.empty() &&
-               std::ranges::find(options.rows, row.id) == options.rows.end();
-    });
-    if (load.connections % load.threads != 0) {
-        return "wrk drops connections that its " + std::to_string(load.threads) +
-               " threads cannot share evenly";
-    }
-    rlimit limit{};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = limit.rlim_max;  // Every process that is started inherits it.
-    setrlimit(RLIMIT_NOFILE, &limit);
-    const rlim_t needed = 2 * static_cast<rlim_t>(load.connections) + kOtherDescriptors;
-    return needed <= limit.rlim_max
-               ? ""
-               : std::to_string(load.connections) + " connections need " + std::to_string(needed) +
-                     " descriptors, and the limit here is " + std::to_string(limit.rlim_max);
+std::vector<Experiment> all_experiments(const std::filesystem::path& folder) {
+    return read_experiments(folder, kBench / "published.json");
 }
 
-std::filesystem::path make_results_folder(const RunOptions& options) {
-    std::filesystem::path folder = options.out;
+/// Those that are asked for, in the files' order. Throws ExperimentError for a name that is none.
+std::vector<Experiment> chosen(const RunOptions& options) {
+    std::vector<Experiment> experiments = all_experiments(options.experiments_folder);
+    std::vector<std::string> names = options.experiments;
+    if (names.empty() && !options.all) {
+        names = {"wait"};
+    }
+    for (const auto& name : names) {
+        if (std::ranges::find(experiments, name, &Experiment::id) == experiments.end()) {
+            throw ExperimentError("there is no experiment " + name +
+                                  "; `waitbench list` names them");
+        }
+    }
+    std::erase_if(experiments, [&](const Experiment& one) {
+        return !names.empty() && std::ranges::find(names, one.id) == names.end();
+    });
+    return experiments;
+}
+
+json read_results(const std::filesystem::path& folder) {
+    std::ifstream stream(folder / "results.json");
+    const json results = json::parse(stream, nullptr, false);
+    if (results.is_discarded() || results.value("schema", 0) != report::kSchema) {
+        throw ExperimentError(folder.string() + " holds no results.json of schema " +
+                              std::to_string(report::kSchema));
+    }
+    return results;
+}
+
+std::filesystem::path results_folder(const RunOptions& options) {
+    std::filesystem::path folder = options.resume.empty() ? options.out : options.resume;
     if (folder.empty()) {
         char name[32];
         const std::time_t now = std::time(nullptr);
@@ -82,118 +84,198 @@ std::filesystem::path make_results_folder(const RunOptions& options) {
     return std::filesystem::absolute(folder);
 }
 
-/// Rounds of all rows, each round in an order of its own; cold rows are in the first only.
-std::vector<std::pair<int, const Row*>> plan(const Experiment& experiment, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<std::pair<int, const Row*>> order;
-    for (int round = 1; round <= experiment.load.runs; ++round) {
-        const auto first = static_cast<std::ptrdiff_t>(order.size());
-        for (const Row& row : experiment.rows) {
-            if (round <= experiment.runs_of(row)) {
-                order.emplace_back(round, &row);
-            }
-        }
-        std::shuffle(order.begin() + first, order.end(), random);
-    }
-    return order;
+/// Every process that is started inherits it.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-std::vector<Run> run_all(const Experiment& experiment, const Places& places, std::uint64_t seed) {
-    const auto order = plan(experiment, seed);
-    std::chrono::milliseconds left = experiment.time();
-    report::Progress progress(order.size());
-    std::vector<Run> runs;
-    for (const auto& [round, row] : order) {
-        progress.show(row->id + ", round " + std::to_string(round), left);
-        runs.push_back(run_row(experiment, *row, round, places));
-        if (interrupted()) {
-            runs.pop_back();
-            break;
-        }
-        for (const auto& problem : runs.back().problems) {
-            progress.note(row->id + ": " + problem);
-        }
-        left -= experiment.time_of_run(*row);
-    }
-    return runs;
+target::Places find_places(const std::filesystem::path& folder) {
+    target::Places places;
+    places.programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    places.wrk = target::find_program("wrk");
+    places.wrk_script = kBench / "load/report.lua";
+    places.h2load = target::find_program("h2load");
+    places.raw = folder / "raw";
+    places.cpus = std::max(1, static_cast<int>(sample::cpu_allowance().usable()));
+    return places;
 }
 
-int run(const RunOptions& options, const std::vector<std::string>& argv) {
+/// What a run needs and is not there; empty when all is.
+std::string missing(const target::Places& places) {
+    if (places.wrk.empty()) {
+        return "wrk is not installed (on Debian: apt-get install wrk)";
+    }
+    if (places.h2load.empty()) {
+        return "h2load is not installed (on Debian: apt-get install nghttp2-client)";
+    }
+    return {};
+}
+
+bool keep(const std::filesystem::path& folder, const json& results) {
+    if (!report::write_file(folder / "results.json", results.dump(1) + "\n")) {
+        spdlog::error("cannot write {}", (folder / "results.json").string());
+        return false;
+    }
+    return true;
+}
+
+/// Prints the tables and writes the report beside results.json.
+bool show(const std::filesystem::path& folder, const json& results, bool is_published_load) {
+    std::string tables;
+    const int cpus = results["environment"].value("cpus", 1);
+    for (const json& experiment : results["experiments"]) {
+        tables += "\n" + report::table(experiment, cpus, is_published_load);
+    }
+    std::printf("%s\n", tables.c_str());
+    bool written = report::write_file(folder / "table.txt", tables);
+    const auto report = report::write_report(folder, results, {.page = kBench / "report/page"});
+    if (!report) {
+        spdlog::error("{}", report.error);
+        written = false;
+    } else if (!report.value->empty()) {
+        spdlog::warn("{}", *report.value);
+    }
+    std::printf("Report: %s/report.html (and report.md, charts/, results.json, raw/)\n",
+                folder.c_str());
+    return written;
+}
+
+int run(RunOptions& options, const std::vector<std::string>& argv) {
     if (const auto why = report::unfit_build(); !why.empty()) {
         spdlog::error("{}", why);
         return 1;
     }
-    auto experiments = read_experiments(WAITBENCH_BENCH_FOLDER);
-    const auto found = std::ranges::find(experiments, options.experiment, &Experiment::id);
-    if (found == experiments.end()) {
-        spdlog::error("there is no experiment {}; `waitbench list` names them", options.experiment);
-        return 2;
+    options.overrides.connections =
+        options.connections > 0 ? std::optional(options.connections) : std::nullopt;
+    options.overrides.runs = options.runs > 0 ? std::optional(options.runs) : std::nullopt;
+    if (options.duration_ms > 0) {
+        options.overrides.duration = std::chrono::milliseconds(options.duration_ms);
     }
-    Experiment& experiment = *found;
-    const int published_connections = experiment.load.connections;
-    if (const auto problem = apply(options, experiment); !problem.empty()) {
-        spdlog::error("{}", problem);
-        return 2;
+    std::vector<Experiment> experiments = chosen(options);
+    CampaignOptions campaign{.profile = profile_named(options.profile),
+                             .overrides = options.overrides,
+                             .seed = options.seed,
+                             .folder = {},
+                             .argv = argv};
+    if (!options.resume.empty()) {
+        for (const json& done : read_results(options.resume)["experiments"]) {
+            if (done.value("complete", false)) {
+                std::erase_if(experiments,
+                              [&](const Experiment& one) { return one.id == done["id"]; });
+                campaign.done.push_back(done);
+            }
+        }
     }
-    Places places;
-    places.programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    places.wrk = target::find_program("wrk");
-    places.wrk_script = std::filesystem::path(WAITBENCH_BENCH_FOLDER) / "load/report.lua";
-    if (places.wrk.empty()) {
-        spdlog::error("wrk is not installed (on Debian: apt-get install wrk)");
+    campaign.folder = results_folder(options);
+    raise_descriptor_limit();
+    Session session;
+    session.places = find_places(campaign.folder);
+    if (const auto why = missing(session.places); !why.empty()) {
+        spdlog::error("{}", why);
         return 1;
     }
-    const auto folder = make_results_folder(options);
-    places.raw = folder / "raw";
-    const auto wait_s = measure_stub(experiment, places);
-    if (!wait_s) {
-        if (!interrupted()) {
-            spdlog::error("{}", wait_s.error);
-        }
-        return interrupted() ? 130 : 1;
-    }
-    std::erase_if(experiment.rows,
-                  [&](const Row& row) { return row.optional && !is_supported(row, places); });
-    auto environment = report::environment(places.wrk, places.raw);
-    const auto runs = run_all(experiment, places, options.seed);
-    const auto summary = report::summarize(experiment, runs, *wait_s.value, sample::usable_cpus());
-    nlohmann::json results = {{"schema", report::kSchema},
-                              {"complete", !interrupted()},
-                              {"argv", argv},
-                              {"seed", options.seed},
-                              {"environment", std::move(environment)},
-                              {"experiments", {report::results_json(experiment, summary, runs)}}};
-    const std::string table =
-        report::table(experiment, summary, experiment.load.connections == published_connections);
-    const bool written = report::write_file(folder / "results.json", results.dump(1) + "\n") &&
-                         report::write_file(folder / "table.txt", table);
-    if (!written) {
-        spdlog::error("cannot write to {}", folder.string());
-    }
+    bool written = true;
+    const json results =
+        run_campaign(std::move(experiments), campaign, session,
+                     [&](const json& so_far) { written = keep(campaign.folder, so_far); });
     if (interrupted()) {
-        spdlog::warn("interrupted after {} runs, which are kept in {}", runs.size(),
-                     folder.string());
-        return 130;
+        spdlog::warn(
+            "interrupted; what was measured is kept, and `waitbench run --resume {}` goes "
+            "on after the last whole experiment",
+            campaign.folder.string());
+        return kInterrupted;
     }
-    std::printf("\nRaw output and results.json: %s\n\n%s", folder.c_str(), table.c_str());
-    const bool measured = std::ranges::any_of(runs, &Run::measured);
+    const bool is_published_load =
+        campaign.profile != Profile::fit && !options.overrides.connections;
+    written = show(campaign.folder, results, is_published_load) && written;
+    const bool measured = std::ranges::any_of(results["experiments"], [](const json& experiment) {
+        return std::ranges::any_of(experiment["runs"],
+                                   [](const json& one) { return one.value("measured", false); });
+    });
     return written && measured ? 0 : 1;
 }
 
-int list() {
-    for (const Experiment& experiment : read_experiments(WAITBENCH_BENCH_FOLDER)) {
-        std::printf("%s: %s (%ld s)\n", experiment.id.c_str(), experiment.title.c_str(),
-                    static_cast<long>(experiment.time().count() / 1000));
+std::string duration_text(std::chrono::milliseconds duration) {
+    const auto s = duration.count() / 1000;
+    return s < 120 ? std::to_string(s) + " s" : std::to_string((s + 30) / 60) + " min";
+}
+
+int list(const std::filesystem::path& folder) {
+    const int cpus = std::max(1, static_cast<int>(sample::cpu_allowance().usable()));
+    std::vector<std::chrono::milliseconds> sums(3);
+    for (const Experiment& experiment : all_experiments(folder)) {
+        std::string times;
+        for (const Profile profile : {Profile::quick, Profile::fit, Profile::blog}) {
+            Experiment applied = experiment;
+            apply_profile(applied, profile, 1, cpus, {});
+            const auto time = time_of(applied, cpus);
+            sums[static_cast<std::size_t>(profile)] += time;
+            times += std::string(times.empty() ? "" : ", ") + name_of(profile) + " " +
+                     duration_text(time);
+        }
+        std::printf("%s: %s (%s)\n", experiment.id.c_str(), experiment.title.c_str(),
+                    times.c_str());
         for (const Row& row : experiment.rows) {
             std::string command;
             for (const auto& word : row.command) {
-                command.append(" ").append(word);
+                command.append(" ").append(substituted(row, word, cpus));
             }
-            std::printf("  %-22s%s%s\n", row.id.c_str(), command.c_str(),
+            std::printf("  %-28s%s%s%s\n", row.id.c_str(), command.c_str(), row.url.c_str(),
                         row.cold ? ", from a cold start" : "");
         }
     }
+    std::printf("all: quick %s, fit %s, blog %s\n",
+                duration_text(sums[static_cast<std::size_t>(Profile::quick)]).c_str(),
+                duration_text(sums[static_cast<std::size_t>(Profile::fit)]).c_str(),
+                duration_text(sums[static_cast<std::size_t>(Profile::blog)]).c_str());
     return 0;
+}
+
+int compare_folders(const std::filesystem::path& first, const std::filesystem::path& second) {
+    const auto comparison = compare(read_results(first), read_results(second));
+    if (!comparison) {
+        spdlog::error("{}", comparison.error);
+        return 1;
+    }
+    std::printf("%s", comparison_text(*comparison.value).c_str());
+    return 0;
+}
+
+int examine_machine() {
+    const auto findings = validity::examine(validity::look_at_machine());
+    std::printf("%s", validity::to_text(findings).c_str());
+    return validity::exit_status(findings);
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+    command.add_option("experiment", options.experiments, "See `list`; wait without any");
+    command.add_flag("--all", options.all, "Every experiment");
+    command.add_option("--profile", options.profile, "quick, fit or blog (as published)")
+        ->check(CLI::IsMember({"quick", "fit", "blog"}))
+        ->capture_default_str();
+    command
+        .add_option("--experiments", options.experiments_folder,
+                    "Folder of experiment files (docs/experiments.md)")
+        ->check(CLI::ExistingDirectory);
+    command.add_option("--rows", options.overrides.rows, "Only these rows, by id")->delimiter(',');
+    command.add_option("--connections", options.connections, "Instead of the profile's")
+        ->check(CLI::Range(1, 100'000));
+    command.add_option("--duration", options.duration_ms, "Of one run, whole seconds, such as 6s")
+        ->transform(CLI::AsNumberWithUnit(
+            std::map<std::string, std::uint64_t>{{"s", 1000}, {"min", 60'000}},
+            CLI::AsNumberWithUnit::UNIT_REQUIRED))
+        ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{3'600'000}));
+    command.add_option("--runs", options.runs, "Of every row that is not cold")
+        ->check(CLI::Range(1, 100));
+    command.add_option("--seed", options.seed, "Of the order in which rows are run");
+    auto* out =
+        command.add_option("--out", options.out, "Folder for results, not results/<UTC time>");
+    command.add_option("--resume", options.resume, "Go on with the interrupted run of this folder")
+        ->check(CLI::ExistingDirectory)
+        ->excludes(out);
 }
 
 }  // namespace
@@ -205,31 +287,44 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", WAITBENCH_VERSION);
     app.require_subcommand(1);
     RunOptions options;
-    auto* run_command = app.add_subcommand("run", "Runs an experiment and prints its table");
-    run_command->add_option("experiment", options.experiment, "See `list`")->capture_default_str();
-    run_command->add_option("--rows", options.rows, "Only these rows, by id")->delimiter(',');
-    run_command->add_option("--connections", options.connections, "Instead of the experiment's")
-        ->check(CLI::Range(1, 100'000));
-    std::uint64_t duration_ms = 0;
-    run_command->add_option("--duration", duration_ms, "Of one run, whole seconds, such as 6s")
-        ->transform(CLI::AsNumberWithUnit(
-            std::map<std::string, std::uint64_t>{{"s", 1000}, {"min", 60'000}},
-            CLI::AsNumberWithUnit::UNIT_REQUIRED))
-        ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{3'600'000}));
-    run_command->add_option("--runs", options.runs, "Of every row that is not cold")
-        ->check(CLI::Range(1, 100));
-    run_command->add_option("--seed", options.seed, "Of the order in which rows are run");
-    run_command->add_option("--out", options.out, "Folder for results, not results/<UTC time>");
-    auto* list_command = app.add_subcommand("list", "Names experiments and rows");
+    std::filesystem::path first, second;
+    auto* run_command = app.add_subcommand("run", "Runs experiments and prints their tables");
+    add_run_options(*run_command, options);
+    auto* list_command =
+        app.add_subcommand("list", "Names experiments and rows, and how long they take");
+    list_command->add_option("--experiments", options.experiments_folder)
+        ->check(CLI::ExistingDirectory);
+    auto* report_command =
+        app.add_subcommand("report", "Writes the report of a results folder anew");
+    report_command->add_option("folder", first)->required()->check(CLI::ExistingDirectory);
+    auto* compare_command = app.add_subcommand("compare", "Says which rows of two results differ");
+    compare_command->add_option("first", first)->required()->check(CLI::ExistingDirectory);
+    compare_command->add_option("second", second)->required()->check(CLI::ExistingDirectory);
+    app.add_subcommand("doctor", "Says whether this machine can measure, and how to mend it");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;
     }
-    options.duration = std::chrono::milliseconds(duration_ms);
     catch_interrupts();
     try {
-        return list_command->parsed() ? list() : run(options, {argv, argv + argc});
+        if (run_command->parsed()) {
+            return run(options, {argv, argv + argc});
+        }
+        if (list_command->parsed()) {
+            return list(options.experiments_folder);
+        }
+        if (report_command->parsed()) {
+            const json results = read_results(first);
+            return show(std::filesystem::absolute(first), results,
+                        results.value("profile", "") != "fit")
+                       ? 0
+                       : 1;
+        }
+        return compare_command->parsed() ? compare_folders(first, second) : examine_machine();
+    } catch (const ExperimentError& error) {
+        spdlog::error("{}", error.what());
+        return 2;
     } catch (const std::exception& error) {
         spdlog::error("{}", error.what());
         return 1;

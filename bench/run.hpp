@@ -5,17 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "bench/validity/gates.hpp"
+
 namespace bench {
 
-/// What the connections of one run got, counted at the kernel.
-struct Fairness {
-    int connections = 0;
-    int starved = 0;                                 ///< Got nothing in the second half of the run.
-    std::uint64_t fewest_bytes = 0, most_bytes = 0;  ///< Of one connection, in that half.
+/// Milliseconds; what too few samples lie beyond is left out.
+struct Percentiles {
+    std::optional<double> p50_ms, p75_ms, p90_ms, p99_ms, p999_ms, max_ms, mean_ms;
 };
 
-struct Percentiles {
-    double p50_ms = 0, p75_ms = 0, p90_ms = 0, p99_ms = 0, p999_ms = 0, max_ms = 0, mean_ms = 0;
+/// The server at one moment of the load.
+struct Sample {
+    double t_s = 0;
+    int threads = 0;
+    std::uint64_t rss_bytes = 0;
+    std::optional<std::uint64_t> completed, blocked;  ///< Of a watched row.
 };
 
 /// One run of one row: a fresh stub, a fresh server, one load.
@@ -24,24 +28,29 @@ struct Run {
     int round = 0;
     std::string files;  ///< What its raw output's names begin with.
     bool measured = false;
-    std::vector<std::string> problems;  ///< Each marks the row; without a measurement, why.
+    std::vector<std::string> problems;  ///< Without a measurement, why.
 
-    double duration_s = 0;
-    std::uint64_t requests = 0, status_errors = 0, socket_errors = 0, bytes = 0;
-    double rate = 0;  ///< Successful requests per second.
-    Percentiles raw, corrected;
-    int threads = 0;  ///< OS threads of the server at the peak.
+    validity::Facts facts;
+    std::vector<validity::GateResult> gates;
+
+    std::optional<double> wall_s;            ///< Of a burst or a single request.
+    std::optional<double> first_response_s;  ///< Of a start.
+    std::optional<double> offered_rps;       ///< Of an open loop.
+    std::optional<double> take_off_s;        ///< Of a watched row: the first answer.
+    Percentiles raw;
+    std::optional<Percentiles> corrected;  ///< As wrk reports them.
+    int threads = 0;                       ///< OS threads of the server at the peak.
     double median_threads = 0;
     double peak_rss_bytes = 0, median_rss_bytes = 0;
-    double server_cpu_s = 0, stub_cpu_s = 0, wrk_cpu_s = 0;
-    double other_cpus = 0;  ///< CPUs that the rest of the machine kept busy meanwhile.
+    std::optional<std::uint64_t> pss_bytes;
+    double server_cpu_s = 0, stub_cpu_s = 0, load_cpu_s = 0;
     std::uint64_t context_switches = 0;
-    std::optional<Fairness> fairness;
-    int exit_status = 0;
+    std::vector<Sample> samples;
 
-    /// CPU seconds per request; 0 without requests.
-    double per_request(double cpu_s) const {
-        return requests == 0 ? 0 : cpu_s / static_cast<double>(requests);
+    double rate() const { return facts.duration_s > 0 ? facts.rate() : 0; }
+    /// Per request; 0 without requests.
+    double per_request(double value) const {
+        return facts.requests == 0 ? 0 : value / static_cast<double>(facts.requests);
     }
 };
 

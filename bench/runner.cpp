@@ -1,264 +1,531 @@
 #include "bench/runner.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <thread>
 
+#include "bench/generator.hpp"
 #include "bench/interrupt.hpp"
 #include "bench/limits.hpp"
-#include "bench/load/wrk.hpp"
+#include "bench/profile.hpp"
+#include "bench/sample/cgroup.hpp"
 #include "bench/sample/connections.hpp"
 #include "bench/sample/process.hpp"
 #include "bench/statistics/statistics.hpp"
-#include "bench/target/child.hpp"
-#include "bench/target/client.hpp"
 
 namespace bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using target::Address;
 using target::Answer;
-using target::Child;
+using target::Server;
 using ReceivedBytes = std::optional<std::map<std::uint16_t, std::uint64_t>>;
 
-/// A started program that printed its port.
-struct Listening {
-    Child child;
-    int port = 0;
-};
+const Request kHealth{.path = "/health"};
 
-Result<Listening> start(const Places& places, std::vector<std::string> command,
-                        const std::vector<std::string>& more, const std::string& file) {
-    std::vector<std::string> arguments(command.begin() + 1, command.end());
-    arguments.insert(arguments.end(), {"--port", "0"});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    auto child = Child::start(places.program(command), arguments, places.raw / file);
-    if (!child) {
-        return Result<Listening>::failed(child.error);
-    }
-    const auto port = target::wait_for_port(*child);
-    if (!port) {
-        return Result<Listening>::failed(command.front() + ": " + port.error);
-    }
-    return Listening{std::move(*child), *port.value};
+/// What every program that is started here inherits.
+std::uint64_t descriptor_limit() {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur;
+}
+
+double seconds(Clock::duration duration) {
+    return std::chrono::duration<double>(duration).count();
 }
 
 /// Empty when the answer is 200 with the expected body; otherwise what came instead.
-std::string check(int port, const std::string& path, const std::optional<std::string>& body) {
-    const auto answer = target::get(port, path);
+std::string check(const Address& address, const Request& request,
+                  const std::optional<std::string>& body) {
+    const auto answer = target::ask(address, request);
     if (!answer) {
         return answer.error;
     }
+    const std::string what = request.method + " " + request.path + ": ";
     if (answer.value->status != 200) {
-        return "GET " + path + ": status " + std::to_string(answer.value->status);
+        return what + "status " + std::to_string(answer.value->status);
     }
-    return !body || answer.value->body == *body ? "" : "GET " + path + ": an unexpected body";
+    return !body || answer.value->body == *body ? "" : what + "an unexpected body";
 }
 
-std::string wait_for_answer(int port, const std::string& path,
+std::string wait_for_answer(const Address& address, const Request& request,
                             const std::optional<std::string>& body) {
     const auto until = Clock::now() + limits::kStart;
-    std::string problem = check(port, path, body);
+    std::string problem = check(address, request, body);
     while (!problem.empty() && Clock::now() < until && !interrupted()) {
         std::this_thread::sleep_for(limits::kLook);
-        problem = check(port, path, body);
+        problem = check(address, request, body);
     }
     return problem;
 }
 
-Result<Child> start_wrk(const Load& load, std::chrono::milliseconds duration, int port,
-                        const std::string& path, const Places& places, const std::string& file) {
-    const std::string url = "http://127.0.0.1:" + std::to_string(port) + path;
-    return Child::start(places.wrk, load::wrk_arguments(load, duration, places.wrk_script, url),
-                        places.raw / file);
+/// What the machine's counters said at one instant.
+struct MachineReading {
+    std::optional<sample::TcpCounters> tcp = sample::tcp_counters();
+    std::optional<sample::CpuTimes> cpu = sample::cpu_times();
+    std::optional<std::uint64_t> throttled = sample::throttled_periods(sample::own_cgroup("cpu"));
+    Clock::time_point at = Clock::now();
+};
+
+void take_machine(const MachineReading& before, const MachineReading& after, double own_cpu_s,
+                  validity::Facts& facts) {
+    if (before.tcp && after.tcp) {
+        facts.tcp = *after.tcp - *before.tcp;
+    }
+    if (before.cpu && after.cpu) {
+        facts.steal_s = after.cpu->steal_s - before.cpu->steal_s;
+        const double busy_s = after.cpu->busy_s - before.cpu->busy_s;
+        facts.other_cpus = std::max(0.0, busy_s - own_cpu_s) / seconds(after.at - before.at);
+    }
+    if (before.throttled && after.throttled) {
+        facts.throttled_periods = *after.throttled - *before.throttled;
+    }
 }
 
-/// Returns when wrk has ended, or was stopped because its time was over or Ctrl-C was pressed.
-template <class EachInterval>
-void wait_for_wrk(Child& wrk, std::chrono::milliseconds duration, EachInterval each_interval) {
-    const auto start = Clock::now();
-    auto next = start;
-    while (!wrk.has_ended() && !interrupted() &&
-           Clock::now() - start < duration + limits::kLoadOverrun) {
-        if (Clock::now() >= next) {
-            next += limits::kSampleInterval;
-            each_interval(Clock::now() - start);
+/// Looks at the server at every interval of the load.
+class Sampler {
+  public:
+    Sampler(const Server& server, const Row& row, std::chrono::milliseconds duration, Run& run)
+        : server_(server), row_(row), duration_(duration), run_(run) {}
+
+    void look(Clock::duration elapsed) {
+        if (server_.pid() != 0) {
+            const sample::Status status = sample::status(server_.pid());
+            threads_.push_back(status.threads);
+            rss_bytes_.push_back(static_cast<double>(status.rss_bytes));
+            run_.peak_rss_bytes =
+                std::max(run_.peak_rss_bytes, static_cast<double>(status.peak_rss_bytes));
+            keep({seconds(elapsed), status.threads, status.rss_bytes, {}, {}});
         }
-        std::this_thread::sleep_for(limits::kLook);
-    }
-}
-
-std::optional<Fairness> compare(const ReceivedBytes& earlier, const ReceivedBytes& later) {
-    if (!earlier || !later || later->empty()) {
-        return std::nullopt;
-    }
-    Fairness fairness;
-    fairness.fewest_bytes = UINT64_MAX;
-    for (const auto& [port, bytes] : *later) {
-        const auto before = earlier->find(port);
-        const std::uint64_t got = bytes - (before == earlier->end() ? 0 : before->second);
-        ++fairness.connections;
-        fairness.starved += got == 0;
-        fairness.fewest_bytes = std::min(fairness.fewest_bytes, got);
-        fairness.most_bytes = std::max(fairness.most_bytes, got);
-    }
-    return fairness;
-}
-
-Percentiles percentiles(const statistics::Histogram& histogram) {
-    const auto ms = [&](double percent) {
-        return statistics::percentile_us(histogram, percent) / 1000;
-    };
-    return {
-        ms(50), ms(75), ms(90), ms(99), ms(99.9), ms(100), statistics::mean_us(histogram) / 1000};
-}
-
-void take_report(const load::WrkReport& report, Run& run) {
-    run.measured = true;
-    run.duration_s = report.duration_s;
-    run.requests = report.requests;
-    run.status_errors = report.status_errors;
-    run.socket_errors = report.socket_errors();
-    run.bytes = report.bytes;
-    run.rate = report.rate();
-    run.raw = percentiles(report.raw);
-    run.corrected = percentiles(report.corrected);
-    if (run.socket_errors > 0) {
-        run.problems.push_back(std::to_string(run.socket_errors) + " socket errors");
-    }
-    if (run.status_errors > 0) {
-        run.problems.push_back(std::to_string(run.status_errors) + " answers other than 2xx");
-    }
-}
-
-/// The load itself: everything between the two readings of the CPU clocks.
-void measure(const Experiment& experiment, const Row& row, const Places& places, Listening& stub,
-             Listening& server, Run& run) {
-    const auto duration = experiment.duration_of(row);
-    const pid_t pid = server.child.pid();
-    sample::reset_peak(pid);
-    const std::uint64_t switches = sample::context_switches(pid);
-    const double server_cpu_s = sample::cpu_s(pid);
-    const double stub_cpu_s = sample::cpu_s(stub.child.pid());
-    const auto start = Clock::now();
-    const double busy_cpu_s = sample::busy_cpu_s();
-    auto wrk =
-        start_wrk(experiment.load, duration, server.port, row.path, places, run.files + "-wrk");
-    if (!wrk) {
-        run.problems.push_back(wrk.error);
-        return;
-    }
-    std::vector<double> threads, rss_bytes;
-    ReceivedBytes half_time, end;
-    wait_for_wrk(*wrk, duration, [&](Clock::duration elapsed) {
-        const sample::Status status = sample::status(pid);
-        threads.push_back(status.threads);
-        rss_bytes.push_back(static_cast<double>(status.rss_bytes));
-        run.peak_rss_bytes = static_cast<double>(status.peak_rss_bytes);
-        if (!half_time && elapsed > duration / 2) {
-            half_time = sample::received_bytes(server.port);
-        } else if (!end && elapsed > duration - limits::kBeforeEnd) {
-            end = sample::received_bytes(server.port);
-        }
-    });
-    run.wrk_cpu_s = sample::cpu_s(wrk->pid());
-    run.server_cpu_s = sample::cpu_s(pid) - server_cpu_s;
-    run.stub_cpu_s = sample::cpu_s(stub.child.pid()) - stub_cpu_s;
-    run.other_cpus = std::max(0.0, sample::busy_cpu_s() - busy_cpu_s - run.wrk_cpu_s -
-                                       run.server_cpu_s - run.stub_cpu_s) /
-                     std::chrono::duration<double>(Clock::now() - start).count();
-    run.context_switches = sample::context_switches(pid) - switches;
-    run.threads = static_cast<int>(threads.empty() ? 0 : std::ranges::max(threads));
-    run.median_threads = statistics::median(threads);
-    run.median_rss_bytes = statistics::median(rss_bytes);
-    run.fairness = compare(half_time, end);
-    wrk->stop();
-    const auto report =
-        load::parse_wrk(wrk->output(), static_cast<std::uint64_t>(experiment.load.connections));
-    if (report) {
-        take_report(*report.value, run);
-    } else {
-        run.problems.push_back(report.error);
-    }
-}
-
-void verify_and_measure(const Experiment& experiment, const Row& row, const Places& places,
-                        const std::string& body, Listening& stub, Listening& server, Run& run) {
-    // A cold server is asked for /health only: the first request to its pool starts the clock.
-    const std::string path = row.cold ? "/health" : row.path;
-    const auto expected = row.cold ? std::nullopt : std::optional(body);
-    if (const auto problem = wait_for_answer(server.port, path, expected); !problem.empty()) {
-        run.problems.push_back(problem);
-        return;
-    }
-    if (!row.cold) {
-        auto warm_up = start_wrk(experiment.load, experiment.load.warm_up, server.port, row.path,
-                                 places, run.files + "-warm-up");
-        if (!warm_up) {
-            run.problems.push_back(warm_up.error);
+        if (row_.load.kind != LoadKind::closed) {
             return;
         }
-        wait_for_wrk(*warm_up, experiment.load.warm_up, [](Clock::duration) {});
-    }
-    if (!interrupted()) {
-        measure(experiment, row, places, stub, server, run);
-    }
-    if (!interrupted()) {
-        if (const auto problem = check(server.port, path, expected); !problem.empty()) {
-            run.problems.push_back("after the load " + problem);
+        if (!half_time_ && elapsed > duration_ / 2) {
+            half_time_ = sample::received_bytes(server_.address.port);
+        } else if (!end_ && elapsed > duration_ - limits::kBeforeEnd) {
+            end_ = sample::received_bytes(server_.address.port);
         }
     }
-}
+
+    void finish() {
+        run_.threads = static_cast<int>(threads_.empty() ? 0 : std::ranges::max(threads_));
+        run_.median_threads = statistics::median(threads_);
+        run_.median_rss_bytes = statistics::median(rss_bytes_);
+        if (!half_time_ || !end_ || end_->empty()) {
+            return;
+        }
+        int starved = 0;
+        for (const auto& [port, bytes] : *end_) {
+            const auto before = half_time_->find(port);
+            starved += bytes == (before == half_time_->end() ? 0 : before->second);
+        }
+        run_.facts.counted_connections = static_cast<int>(end_->size());
+        run_.facts.starved_connections = starved;
+    }
+
+  private:
+    /// A sample for the report; of a watched row with what its /metrics say.
+    void keep(Sample sample) {
+        const double interval_s = row_.watch ? limits::kWatchIntervalS : limits::kKeptIntervalS;
+        if (!run_.samples.empty() && sample.t_s - run_.samples.back().t_s < interval_s) {
+            return;
+        }
+        if (row_.watch) {
+            const auto metrics = target::ask(server_.address, {.path = "/metrics"});
+            if (metrics) {
+                const auto& text = metrics.value->body;
+                const auto whole = [](std::optional<double> value) {
+                    return static_cast<std::uint64_t>(value.value_or(0));
+                };
+                sample.completed =
+                    whole(target::metric(text, "waitbench_requests_total", "endpoint=\"wait\""));
+                sample.blocked = whole(target::metric(text, "waitbench_pool_blocked", ""));
+                if (const auto threads = target::metric(text, "waitbench_pool_threads", "")) {
+                    sample.threads = static_cast<int>(*threads);
+                }
+                if (!run_.take_off_s && *sample.completed > 0) {
+                    run_.take_off_s = sample.t_s;
+                }
+            }
+        }
+        run_.samples.push_back(sample);
+    }
+
+    const Server& server_;
+    const Row& row_;
+    const std::chrono::milliseconds duration_;
+    Run& run_;
+    std::vector<double> threads_, rss_bytes_;
+    ReceivedBytes half_time_, end_;
+};
+
+/// One run, step by step.
+class RowRun {
+  public:
+    RowRun(const Experiment& experiment, const Row& row, const Circumstances& circumstances,
+           Session& session)
+        : experiment_(experiment), row_(row), circumstances_(circumstances), session_(session) {
+        run_.row = row.id;
+        run_.round = circumstances.round;
+        run_.files = experiment.id + "-" + std::to_string(circumstances.round) + "-" + row.id;
+        request_ = row.request;
+        request_.path = substituted(row, request_.path, session.places.cpus);
+        request_.body = substituted(row, request_.body, session.places.cpus);
+        state_intentions();
+    }
+
+    Run go() {
+        if (row_.load.kind == LoadKind::startup) {
+            measure_start();
+        } else if (start()) {
+            if (verify() && warm_up() && !interrupted()) {
+                measure();
+                verify_again();
+            }
+            stop();
+        }
+        if (run_.measured) {
+            run_.gates = validity::judge(run_.facts);
+        }
+        return std::move(run_);
+    }
+
+  private:
+    /// True when there is none.
+    bool note(const std::string& problem) {
+        if (!problem.empty()) {
+            run_.problems.push_back(problem);
+        }
+        return problem.empty();
+    }
+
+    void state_intentions() {
+        validity::Facts& facts = run_.facts;
+        const Load& load = row_.load;
+        facts.loop = load.kind == LoadKind::closed ? validity::Loop::closed
+                     : load.kind == LoadKind::open ? validity::Loop::open
+                                                   : validity::Loop::burst;
+        facts.connections = load.connections;
+        facts.generator_threads = load.threads;
+        facts.wait_s = row_.wait_s;
+        facts.calls_stub = !experiment_.stub.empty();
+        facts.stub_delay_s = facts.calls_stub ? experiment_.wait_s : 0;
+        facts.cold = row_.cold;
+        facts.microsecond_scale = row_.wait_s == 0 && row_.predict.rule != Rule::cpu;
+        if (facts.calls_stub && circumstances_.stub_median_s > 0) {
+            facts.stub_median_s = circumstances_.stub_median_s;
+        }
+        facts.cpus = sample::cpu_allowance();
+        facts.listen_backlog = sample::listen_backlog_limit();
+        if (load.kind == LoadKind::closed) {
+            facts.wrk_timeout_s = seconds(load.duration + limits::kLoadTimeoutMargin);
+        }
+    }
+
+    bool start() {
+        if (!experiment_.stub.empty()) {
+            auto stub =
+                target::start_ours(session_.places, experiment_.stub, {}, run_.files + "-stub");
+            if (!note(stub.error)) {
+                return false;
+            }
+            stub_ = std::move(*stub);
+            const auto answer = target::ask(stub_->address, {.path = "/"});
+            if (!note(answer.error)) {
+                return false;
+            }
+            body_ = answer.value->body;
+            stub_requests_before_ = target::counted_requests(stub_->address, "downstream");
+        }
+        std::vector<std::string> flags;
+        if (session_.cpu_iterations > 0 && !row_.ceiling) {
+            flags = {"--cpu-iterations", std::to_string(session_.cpu_iterations)};
+        }
+        auto server = target::start_row(session_.places, row_, stub_ ? stub_->address : Address{},
+                                        flags, run_.files + "-server");
+        if (!note(server.error)) {
+            return false;
+        }
+        server_ = std::move(*server);
+        return true;
+    }
+
+    /// A cold server is asked for /health only: the first request to its pool starts the clock.
+    bool verify() {
+        probe_ = row_.cold ? kHealth : request_;
+        if (row_.load.kind == LoadKind::single) {
+            probe_ = kHealth;
+        }
+        if (probe_.path == kHealth.path && request_.path != kHealth.path) {
+            body_.reset();
+        }
+        if (!note(wait_for_answer(server_->address, probe_, body_))) {
+            return false;
+        }
+        const auto answer = target::ask(server_->address, probe_);
+        if (answer && probe_.path == request_.path) {
+            body_ = answer.value->body;  // without a stub the first answer is what is expected
+            run_.facts.bytes_per_answer = static_cast<double>(answer.value->bytes);
+        }
+        if (server_->child) {
+            run_.facts.sanitizer = sample::sanitizer(server_->pid());
+            rlimit_facts();
+        }
+        return true;
+    }
+
+    void rlimit_facts() {
+        run_.facts.descriptor_limit = descriptor_limit();
+        run_.facts.descriptors_needed =
+            2 * static_cast<std::uint64_t>(row_.load.connections) + limits::kOtherDescriptors;
+        if (const auto ports = sample::ephemeral_ports()) {
+            run_.facts.ports_available = ports->available();
+        }
+    }
+
+    Aim aim(const std::string& what) const {
+        return {session_.places, server_->address, request_, run_.files + "-" + what};
+    }
+
+    bool warm_up() {
+        const Load& load = row_.load;
+        std::string problem;
+        std::unique_ptr<Generator> generator;
+        if (row_.cold) {
+            return true;
+        }
+        if (load.kind == LoadKind::burst && load.warm_up_requests > 0) {
+            generator = start_burst(aim("warm-up"), load.warm_up_requests,
+                                    std::min(load.connections, load.warm_up_requests), problem);
+        } else if (load.warm_up.count() > 0) {
+            generator = start_wrk(aim("warm-up"), load, load.warm_up, problem);
+        }
+        if (generator != nullptr) {
+            wait_for(*generator, [](Clock::duration) {});
+            Run discarded;
+            generator->report(discarded);
+        }
+        return note(problem);
+    }
+
+    /// Returns when the generator has ended, or its time is over, or Ctrl-C was pressed.
+    template <class EachInterval>
+    void wait_for(const Generator& generator, EachInterval each_interval) {
+        const auto start = Clock::now();
+        auto next = start;
+        while (!generator.has_ended() && !interrupted() &&
+               Clock::now() - start < generator.patience) {
+            if (Clock::now() >= next) {
+                next += limits::kSampleInterval;
+                each_interval(Clock::now() - start);
+            }
+            std::this_thread::sleep_for(limits::kLook);
+        }
+    }
+
+    std::unique_ptr<Generator> start_generator() {
+        const Load& load = row_.load;
+        std::string problem;
+        std::unique_ptr<Generator> generator;
+        switch (load.kind) {
+            case LoadKind::closed:
+                generator = start_wrk(aim("wrk"), load, load.duration, problem);
+                break;
+            case LoadKind::burst:
+                generator = start_burst(aim("h2load"), load.requests, load.connections, problem);
+                break;
+            case LoadKind::open: {
+                const auto loop = load::open_loop(circumstances_.offered_rps, circumstances_.p99_s,
+                                                  seconds(load.duration));
+                run_.offered_rps = loop.offered_rps();
+                run_.facts.connections = loop.connections;
+                generator = start_open(aim("h2load"), loop, problem);
+                break;
+            }
+            case LoadKind::single:
+            case LoadKind::startup:
+                generator = start_single(aim("single"),
+                                         2 * time_of_run(experiment_, row_, session_.places.cpus) +
+                                             limits::kLoadOverrun);
+                break;
+        }
+        note(problem);
+        return generator;
+    }
+
+    void measure() {
+        const double canary_before_s = sample::spin_canary_s(limits::kCanaries);
+        const pid_t pid = server_->pid();
+        std::uint64_t switches = 0;
+        if (pid != 0) {
+            sample::reset_peak(pid);
+            switches = sample::context_switches(pid);
+        }
+        const double server_cpu_s = pid != 0 ? sample::cpu_s(pid) : 0;
+        const double stub_cpu_s = stub_ ? sample::cpu_s(stub_->pid()) : 0;
+        const MachineReading before;
+        generator_ = start_generator();
+        if (generator_ == nullptr) {
+            return;
+        }
+        Generator* const generator = generator_.get();
+        Sampler sampler(*server_, row_, row_.load.duration, run_);
+        wait_for(*generator, [&](Clock::duration elapsed) { sampler.look(elapsed); });
+        const MachineReading after;
+        run_.load_cpu_s = generator->cpu_s().value_or(0);
+        run_.server_cpu_s = pid != 0 ? sample::cpu_s(pid) - server_cpu_s : 0;
+        run_.stub_cpu_s = stub_ ? sample::cpu_s(stub_->pid()) - stub_cpu_s : 0;
+        if (pid != 0) {
+            run_.context_switches = sample::context_switches(pid) - switches;
+        }
+        sampler.finish();
+        generator->report(run_);
+        run_.facts.generator_cpu_s =
+            generator->cpu_s() ? std::optional(run_.load_cpu_s) : std::nullopt;
+        take_machine(before, after, run_.load_cpu_s + run_.server_cpu_s + run_.stub_cpu_s,
+                     run_.facts);
+        const double canary_after_s = sample::spin_canary_s(limits::kCanaries);
+        session_.canary_s = std::min({session_.canary_s, canary_before_s, canary_after_s});
+        run_.facts.canary_slowdown = std::max(canary_before_s, canary_after_s) / session_.canary_s;
+    }
+
+    void verify_again() {
+        if (interrupted()) {
+            return;
+        }
+        const std::string wrong = check(server_->address, probe_, body_);
+        run_.facts.wrong_answer = wrong.empty() ? "" : "after the load " + wrong;
+        std::this_thread::sleep_for(limits::kSettle);
+        if (stub_ && server_->is_ours && !row_.ceiling) {
+            run_.facts.server_requests = target::counted_requests(server_->address, "wait");
+            const auto stub = target::counted_requests(stub_->address, "downstream");
+            if (stub && stub_requests_before_) {
+                run_.facts.stub_requests = *stub - *stub_requests_before_;
+            }
+        }
+        if (server_->pid() != 0) {
+            run_.pss_bytes = sample::pss_bytes(server_->pid());
+        }
+    }
+
+    void stop() {
+        if (!server_->child) {
+            return;
+        }
+        const bool died = server_->child->has_ended();
+        const int status = server_->child->stop();
+        if (server_->is_ours) {
+            run_.facts.exit_status = status;  // others may end as they like when they are told to
+        }
+        if (died && !interrupted()) {
+            note("the server ended by itself with status " + std::to_string(status));
+        }
+    }
+
+    /// From starting the program to its first answer.
+    void measure_start() {
+        const auto begin = Clock::now();
+        auto server = target::start_at_once(session_.places, row_, run_.files + "-server");
+        if (!note(server.error)) {
+            return;
+        }
+        server_ = std::move(*server);
+        std::string problem = "it never answered";
+        while (!problem.empty() && Clock::now() - begin < limits::kStart && !interrupted()) {
+            std::this_thread::sleep_for(limits::kStartLook);
+            problem = check(server_->address, request_, std::nullopt);
+        }
+        const double first_s = seconds(Clock::now() - begin);
+        if (note(problem)) {
+            run_.measured = true;
+            run_.first_response_s = first_s;
+            run_.facts.duration_s = first_s;
+            run_.facts.requests = 1;
+            run_.facts.microsecond_scale = true;
+            run_.facts.sanitizer = sample::sanitizer(server_->pid());
+            const sample::Status status = sample::status(server_->pid());
+            run_.threads = status.threads;
+            run_.peak_rss_bytes = static_cast<double>(status.peak_rss_bytes);
+            run_.server_cpu_s = sample::cpu_s(server_->pid());
+        }
+        stop();
+    }
+
+    const Experiment& experiment_;
+    const Row& row_;
+    const Circumstances& circumstances_;
+    Session& session_;
+    Run run_;
+    Request request_, probe_;
+    std::optional<std::string> body_;
+    /// Before the server, so that it goes after it: a request that is out ends with the server.
+    std::unique_ptr<Generator> generator_;
+    std::optional<Server> stub_, server_;
+    std::optional<std::uint64_t> stub_requests_before_;
+};
 
 }  // namespace
 
-Result<double> measure_stub(const Experiment& experiment, const Places& places) {
-    auto stub = start(places, experiment.stub, {}, "stub-alone");
+Result<double> measure_stub(const Experiment& experiment, const Session& session) {
+    auto stub = target::start_ours(session.places, experiment.stub, {}, experiment.id + "-stub");
     if (!stub) {
         return Result<double>::failed(stub.error);
     }
-    const auto seconds = target::time_gets(stub->port, "/", limits::kStubRequests);
-    if (!seconds) {
-        return Result<double>::failed(experiment.stub.front() + ": " + seconds.error);
+    const auto times = target::time_gets(stub->address, "/", limits::kStubRequests);
+    if (!times) {
+        return Result<double>::failed(experiment.stub.front() + ": " + times.error);
     }
-    return statistics::median(*seconds.value);
+    return statistics::median(*times.value);
 }
 
-Run run_row(const Experiment& experiment, const Row& row, int round, const Places& places) {
-    Run run;
-    run.row = row.id;
-    run.round = round;
-    run.files = std::to_string(round) + "-" + row.id;
-    auto stub = start(places, experiment.stub, {}, run.files + "-stub");
-    if (!stub) {
-        run.problems.push_back(stub.error);
-        return run;
-    }
-    const auto answer = target::get(stub->port, "/");
-    if (!answer) {
-        run.problems.push_back(experiment.stub.front() + ": " + answer.error);
-        return run;
-    }
-    auto server =
-        start(places, row.command, {"--downstream", "127.0.0.1:" + std::to_string(stub->port)},
-              run.files + "-server");
+Result<std::uint64_t> calibrate_cpu_work(const Session& session) {
+    auto server = target::start_ours(session.places, {"server_thread_pool"}, {}, "calibration");
     if (!server) {
-        run.problems.push_back(server.error);
-        return run;
+        return Result<std::uint64_t>::failed(server.error);
     }
-    verify_and_measure(experiment, row, places, answer.value->body, *stub, *server, run);
-    run.exit_status = server->child.stop();
-    if (run.exit_status != 0 && !row.cold && !interrupted()) {
-        run.problems.push_back("the server's exit status was " + std::to_string(run.exit_status));
+    // The other CPUs are kept busy, as they are during the measurement.
+    std::vector<std::jthread> busy;
+    for (int n = 1; n < session.places.cpus; ++n) {
+        busy.emplace_back([](const std::stop_token& stop) {
+            while (!stop.stop_requested()) {
+                sample::spin_canary_s();
+            }
+        });
     }
-    return run;
+    const auto answer = target::ask(server->address, {.path = "/cpu"}, limits::kStart);
+    const auto json =
+        answer ? nlohmann::json::parse(answer.value->body, nullptr, false) : nlohmann::json();
+    if (!json.contains("iterations")) {
+        return Result<std::uint64_t>::failed("GET /cpu could not be calibrated: " + answer.error);
+    }
+    return json["iterations"].get<std::uint64_t>();
 }
 
-bool is_supported(const Row& row, const Places& places) {
-    // Any downstream will do: it is not called.
-    const auto server =
-        start(places, row.command, {"--downstream", "127.0.0.1:9"}, row.id + "-flags");
-    return server || server.error.find("status 2:") == std::string::npos;
+Result<double> measure_ceiling(const Experiment& experiment, Session& session) {
+    double best = 0;
+    for (const Row& row : experiment.rows) {
+        if (row.ceiling && row.load.kind == LoadKind::closed) {
+            Row brief = row;
+            brief.load.duration = limits::kCeilingRun;
+            brief.load.warm_up = std::chrono::milliseconds(0);
+            const Run run = run_row(experiment, brief, {.round = 0}, session);
+            if (!run.measured) {
+                return Result<double>::failed(run.problems.empty() ? "interrupted"
+                                                                   : run.problems.front());
+            }
+            best = std::max(best, run.rate());
+        }
+    }
+    return best;
+}
+
+Run run_row(const Experiment& experiment, const Row& row, const Circumstances& circumstances,
+            Session& session) {
+    return RowRun(experiment, row, circumstances, session).go();
 }
 
 }  // namespace bench

@@ -1,38 +1,43 @@
 #pragma once
 
-#include <filesystem>
-#include <functional>
+#include <map>
 #include <string>
-#include <vector>
 
 #include "bench/experiment.hpp"
 #include "bench/result.hpp"
 #include "bench/run.hpp"
+#include "bench/target/server.hpp"
 
 namespace bench {
 
-/// Where programs and files are.
-struct Places {
-    std::filesystem::path programs;  ///< The servers, beside waitbench.
-    std::filesystem::path wrk;
-    std::filesystem::path wrk_script;
-    std::filesystem::path raw;  ///< Output of every process that runs.
-
-    /// Of a command's first word.
-    std::filesystem::path program(const std::vector<std::string>& command) const {
-        return programs / command.front();
-    }
+/// What all runs of one `waitbench run` share.
+struct Session {
+    target::Places places;
+    double canary_s = 0;               ///< The fastest spin canary so far.
+    std::uint64_t cpu_iterations = 0;  ///< GET /cpu's work; 0: each server calibrates itself.
 };
 
 /// Seconds that the stub's own answer takes, the median with one connection and no load.
-Result<double> measure_stub(const Experiment& experiment, const Places& places);
+Result<double> measure_stub(const Experiment& experiment, const Session& session);
 
-/// Starts stub and server, verifies, warms up, loads, samples, verifies, stops. Whatever goes
-/// wrong stands in the run's problems. Ends early, unmeasured, when interrupted.
-Run run_row(const Experiment& experiment, const Row& row, int round, const Places& places);
+/// The iterations of GET /cpu that take 20 ms of CPU time with all CPUs busy, from a server of
+/// ours.
+Result<std::uint64_t> calibrate_cpu_work(const Session& session);
 
-/// Whether the program knows the row's flags: status 2 is what every program answers to a flag
-/// that it does not know.
-bool is_supported(const Row& row, const Places& places);
+/// Requests per second of the machine's ceiling, for profile fit: a short run of the raw relay.
+Result<double> measure_ceiling(const Experiment& experiment, Session& session);
+
+/// What a run needs to know beyond its row.
+struct Circumstances {
+    int round = 1;
+    double stub_median_s = 0;  ///< 0 without a stub.
+    double offered_rps = 0;    ///< Of an open loop,
+    double p99_s = 0;          ///< which is spread by the closed loop's p99.
+};
+
+/// Starts stub and server, verifies, warms up, loads, samples, verifies, stops, judges. Whatever
+/// goes wrong stands in the run's problems. Ends early, unmeasured, when interrupted.
+Run run_row(const Experiment& experiment, const Row& row, const Circumstances& circumstances,
+            Session& session);
 
 }  // namespace bench

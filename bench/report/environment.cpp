@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "bench/limits.hpp"
-#include "bench/sample/process.hpp"
+#include "bench/sample/machine.hpp"
 #include "bench/target/child.hpp"
 
 namespace bench::report {
@@ -44,14 +44,9 @@ std::string ask(const std::filesystem::path& program, const std::vector<std::str
     return output.substr(0, output.find('\n'));
 }
 
-std::string governor() {
-    const std::string line = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-    return line.empty() ? "unknown" : line;
-}
-
 }  // namespace
 
-nlohmann::json environment(const std::filesystem::path& wrk, const std::filesystem::path& raw) {
+nlohmann::json environment(const target::Places& places) {
     utsname system{};
     uname(&system);
     rlimit descriptors{};
@@ -61,24 +56,28 @@ nlohmann::json environment(const std::filesystem::path& wrk, const std::filesyst
     auto commit = here, changes = here;
     commit.insert(commit.end(), {"rev-parse", "HEAD"});
     changes.insert(changes.end(), {"status", "--porcelain"});
+    const auto& raw = places.raw;
     return {
         {"cpu", cpu_model()},
-        {"usable_cpus", sample::usable_cpus()},
-        {"online_cpus", sysconf(_SC_NPROCESSORS_ONLN)},
-        {"governor", governor()},
+        {"cpus", places.cpus},
+        {"cpus_online", sysconf(_SC_NPROCESSORS_ONLN)},
+        {"governor", sample::governor()},
         {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)},
         {"kernel", std::string(system.sysname) + " " + system.release + " " + system.machine},
-        {"descriptor_limit", descriptors.rlim_cur},
-        {"listen_backlog_limit", first_line("/proc/sys/net/core/somaxconn")},
+        {"limits",
+         {{"descriptors", descriptors.rlim_cur},
+          {"listen_backlog", first_line("/proc/sys/net/core/somaxconn")},
+          {"ephemeral_ports", first_line("/proc/sys/net/ipv4/ip_local_port_range")}}},
         {"automatic_task_groups", first_line("/proc/sys/kernel/sched_autogroup_enabled")},
-        {"ephemeral_ports", first_line("/proc/sys/net/ipv4/ip_local_port_range")},
         {"load_average", first_line("/proc/loadavg")},
         {"compiler", "GCC " __VERSION__},
         {"compiler_flags", WAITBENCH_COMPILER_FLAGS},
         {"build_type", WAITBENCH_BUILD_TYPE},
-        {"boost", BOOST_LIB_VERSION},
-        {"wrk", ask(wrk, {"--version"}, raw / "wrk-version")},
-        {"waitbench", WAITBENCH_VERSION},
+        {"tools",
+         {{"wrk", ask(places.wrk, {"--version"}, raw / "wrk-version")},
+          {"h2load", ask(places.h2load, {"--version"}, raw / "h2load-version")},
+          {"boost", BOOST_LIB_VERSION},
+          {"waitbench", WAITBENCH_VERSION}}},
         {"commit", ask(git, commit, raw / "git-commit")},
         {"uncommitted_changes", !ask(git, changes, raw / "git-status").empty()},
     };

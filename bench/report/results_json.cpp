@@ -7,13 +7,88 @@ namespace {
 
 using nlohmann::json;
 
-json to_json(const Percentiles& values) {
-    return {{"p50_ms", values.p50_ms},  {"p75_ms", values.p75_ms},   {"p90_ms", values.p90_ms},
-            {"p99_ms", values.p99_ms},  {"p999_ms", values.p999_ms}, {"max_ms", values.max_ms},
-            {"mean_ms", values.mean_ms}};
+template <class Value>
+void put(json& object, const char* name, const std::optional<Value>& value) {
+    if (value) {
+        object[name] = *value;
+    }
 }
 
-json to_json(const Run& run, int connections) {
+json percentiles_json(const Percentiles& values) {
+    json result = json::object();
+    put(result, "p50_ms", values.p50_ms);
+    put(result, "p75_ms", values.p75_ms);
+    put(result, "p90_ms", values.p90_ms);
+    put(result, "p99_ms", values.p99_ms);
+    put(result, "p999_ms", values.p999_ms);
+    put(result, "max_ms", values.max_ms);
+    put(result, "mean_ms", values.mean_ms);
+    return result;
+}
+
+json sample_json(const Sample& sample) {
+    json result = {
+        {"t_s", sample.t_s}, {"threads", sample.threads}, {"rss_bytes", sample.rss_bytes}};
+    put(result, "completed", sample.completed);
+    put(result, "blocked", sample.blocked);
+    return result;
+}
+
+const char* name_of(LoadKind kind) {
+    switch (kind) {
+        case LoadKind::burst:
+            return "burst";
+        case LoadKind::open:
+            return "open";
+        case LoadKind::single:
+            return "single";
+        case LoadKind::startup:
+            return "startup";
+        case LoadKind::closed:
+            break;
+    }
+    return "closed";
+}
+
+/// Who produces the load.
+const char* tool_of(LoadKind kind) {
+    return kind == LoadKind::closed                            ? "wrk"
+           : kind == LoadKind::burst || kind == LoadKind::open ? "h2load"
+                                                               : "waitbench";
+}
+
+}  // namespace
+
+json to_json(const Load& load) {
+    json result = {{"kind", name_of(load.kind)},
+                   {"tool", tool_of(load.kind)},
+                   {"threads", load.threads},
+                   {"connections", load.connections},
+                   {"runs", load.runs}};
+    if (load.kind == LoadKind::closed || load.kind == LoadKind::open) {
+        result["duration_s"] = std::chrono::duration<double>(load.duration).count();
+        result["warm_up_s"] = std::chrono::duration<double>(load.warm_up).count();
+    }
+    if (load.kind == LoadKind::burst) {
+        result["requests"] = load.requests;
+    }
+    return result;
+}
+
+json to_json(const validity::GateResult& gate) {
+    return {
+        {"id", gate.id}, {"verdict", validity::to_string(gate.verdict)}, {"reason", gate.reason}};
+}
+
+json to_json(const std::vector<validity::GateResult>& gates) {
+    json result = json::array();
+    for (const auto& gate : gates) {
+        result.push_back(to_json(gate));
+    }
+    return result;
+}
+
+json to_json(const Run& run) {
     json result = {{"row", run.row},
                    {"round", run.round},
                    {"raw_files", run.files},
@@ -22,86 +97,44 @@ json to_json(const Run& run, int connections) {
     if (!run.measured) {
         return result;
     }
-    result.update({{"duration_s", run.duration_s},
-                   {"requests", run.requests},
-                   {"status_errors", run.status_errors},
-                   {"socket_errors", run.socket_errors},
-                   {"bytes", run.bytes},
-                   {"rps", run.rate},
-                   {"latency_raw", to_json(run.raw)},
-                   {"latency_as_wrk_corrects_it", to_json(run.corrected)},
-                   {"littles_law", run.rate * run.raw.mean_ms / 1000 / connections},
+    const validity::Facts& facts = run.facts;
+    result.update({{"duration_s", facts.duration_s},
+                   {"requests", facts.requests},
+                   {"status_errors", facts.status_errors},
+                   {"socket_errors", facts.socket_errors},
+                   {"rps", run.rate()},
+                   {"latency_raw", percentiles_json(run.raw)},
                    {"os_threads_peak", run.threads},
                    {"os_threads_median", run.median_threads},
                    {"rss_bytes_peak", run.peak_rss_bytes},
                    {"rss_bytes_median", run.median_rss_bytes},
                    {"server_cpu_s", run.server_cpu_s},
                    {"stub_cpu_s", run.stub_cpu_s},
-                   {"wrk_cpu_s", run.wrk_cpu_s},
-                   {"server_cpu_us_per_request", run.per_request(run.server_cpu_s) * 1e6},
-                   {"other_cpus", run.other_cpus},
+                   {"load_cpu_s", run.load_cpu_s},
                    {"context_switches", run.context_switches},
-                   {"server_exit_status", run.exit_status}});
-    if (run.fairness) {
-        result["connections"] = {{"counted", run.fairness->connections},
-                                 {"starved", run.fairness->starved},
-                                 {"fewest_bytes", run.fairness->fewest_bytes},
-                                 {"most_bytes", run.fairness->most_bytes}};
+                   {"gates", to_json(run.gates)},
+                   {"samples", json::array()}});
+    for (const Sample& sample : run.samples) {
+        result["samples"].push_back(sample_json(sample));
     }
-    return result;
-}
-
-json to_json(const RowSummary& row, const Summary& summary) {
-    json result = {{"id", row.row.id},
-                   {"command", row.row.command},
-                   {"runs", row.runs},
-                   {"problems", row.problems},
-                   {"rps", row.rate},
-                   {"rps_spread", row.rate_spread},
-                   {"p50_ms", row.p50_ms},
-                   {"p99_ms", row.p99_ms},
-                   {"os_threads_peak", row.threads},
-                   {"rss_bytes_peak", row.peak_rss_bytes},
-                   {"server_cpu_us_per_request", row.server_cpu_s * 1e6},
-                   {"stub_cpu_us_per_request", row.stub_cpu_s * 1e6},
-                   {"wrk_cpu_us_per_request", row.wrk_cpu_s * 1e6},
-                   {"predicted_rps", row.prediction.rate},
-                   {"limited_by", row.prediction.limit}};
-    if (summary.machine_ceiling > 0) {
-        result["share_of_machine_ceiling"] = row.rate / summary.machine_ceiling;
+    if (run.corrected) {
+        result["latency_as_wrk_corrects_it"] = percentiles_json(*run.corrected);
     }
-    for (const PublishedRow& published : row.row.published) {
-        result["published"].push_back(published.id);
+    if (facts.mean_latency_s && facts.connections > 0) {
+        result["littles_law"] = run.rate() * *facts.mean_latency_s / facts.connections;
     }
-    return result;
-}
-
-}  // namespace
-
-json results_json(const Experiment& experiment, const Summary& summary,
-                  const std::vector<Run>& runs) {
-    json result = {{"id", experiment.id},
-                   {"title", experiment.title},
-                   {"load",
-                    {{"tool", "wrk"},
-                     {"threads", experiment.load.threads},
-                     {"connections", experiment.load.connections},
-                     {"duration_ms", experiment.load.duration.count()},
-                     {"warm_up_ms", experiment.load.warm_up.count()},
-                     {"runs", experiment.load.runs}}},
-                   {"stub", experiment.stub},
-                   {"stub_median_s", summary.wait_s},
-                   {"arithmetic_ceiling_rps", summary.arithmetic_ceiling},
-                   {"machine_ceiling_rps", summary.machine_ceiling},
-                   {"machine_ceiling_row", summary.machine_ceiling_row},
-                   {"rows", json::array()},
-                   {"runs", json::array()}};
-    for (const RowSummary& row : summary.rows) {
-        result["rows"].push_back(to_json(row, summary));
-    }
-    for (const Run& run : runs) {
-        result["runs"].push_back(to_json(run, experiment.load.connections));
-    }
+    put(result, "bytes", facts.bytes);
+    put(result, "wall_s", run.wall_s);
+    put(result, "first_response_s", run.first_response_s);
+    put(result, "offered_rps", run.offered_rps);
+    put(result, "take_off_s", run.take_off_s);
+    put(result, "pss_bytes", run.pss_bytes);
+    put(result, "other_cpus", facts.other_cpus);
+    put(result, "stub_requests", facts.stub_requests);
+    put(result, "server_requests", facts.server_requests);
+    put(result, "server_exit_status", facts.exit_status);
+    put(result, "starved_connections", facts.starved_connections);
+    put(result, "canary_slowdown", facts.canary_slowdown);
     return result;
 }
 
@@ -111,7 +144,9 @@ bool write_file(const std::filesystem::path& file, const std::string& text) {
     stream << text;
     stream.close();
     std::error_code error;
-    std::filesystem::rename(aside, file, error);
+    if (stream.good()) {
+        std::filesystem::rename(aside, file, error);
+    }
     return stream.good() && !error;
 }
 

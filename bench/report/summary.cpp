@@ -2,114 +2,414 @@
 
 #include <algorithm>
 
+#include "bench/predict/predict.hpp"
 #include "bench/predict/simulation.hpp"
+#include "bench/profile.hpp"
+#include "bench/report/results_json.hpp"
 #include "bench/statistics/statistics.hpp"
 
 namespace bench::report {
 namespace {
 
-using predict::Prediction;
+using nlohmann::json;
 
-Prediction predict_row(const Experiment& experiment, const RowSummary& summary, double wait_s,
-                       int cpus) {
-    const Row& row = summary.row;
-    const double connections = experiment.load.connections;
-    const double cost = summary.server_cpu_s + summary.stub_cpu_s + summary.wrk_cpu_s;
-    const double ceiling = predict::arithmetic_ceiling(connections, wait_s);
-    switch (row.model) {
-        case Model::pool: {
-            const double rate = predict::pool_rate(connections, row.threads, wait_s);
-            const bool limited = row.threads < connections;
-            return predict::with_limit(rate, limited ? "pool" : "wait", cpus, cost);
-        }
-        case Model::injected: {
-            const std::chrono::duration<double> duration = experiment.duration_of(row);
-            const unsigned threads = static_cast<unsigned>(cpus);
-            const auto take_off_s =
-                predict::take_off_s({.cpus = threads, .min_threads = threads},
-                                    static_cast<unsigned>(experiment.load.connections));
-            if (!take_off_s || duration.count() < *take_off_s) {
-                return {0, "starved"};
-            }
-            return predict::with_limit(ceiling, "wait", cpus, cost);
-        }
-        case Model::unbounded:
+/// Above this share of one CPU for each of its threads the load generator is the limit.
+constexpr double kGeneratorIsFull = 0.95;
+constexpr double kConfidence = 0.95;
+/// A longer command is called by the row's id.
+constexpr std::size_t kLongestLabel = 46;
+
+const char* figure_name(LoadKind kind) {
+    switch (kind) {
+        case LoadKind::startup:
+            return "start";
+        case LoadKind::burst:
+        case LoadKind::single:
+            return "wall";
+        case LoadKind::closed:
+        case LoadKind::open:
             break;
     }
-    return predict::with_limit(ceiling, "wait", cpus, cost);
+    return "rate";
 }
 
-template <class Figure>
-double median_of(const std::vector<const Run*>& runs, Figure figure) {
+template <class Get>
+std::vector<double> values_of(const std::vector<const Run*>& runs, Get get) {
     std::vector<double> values;
     for (const Run* run : runs) {
-        values.push_back(figure(*run));
+        const std::optional<double> value = get(*run);
+        if (value) {
+            values.push_back(*value);
+        }
     }
-    return statistics::median(values);
+    return values;
 }
 
-RowSummary summarize_row(const Row& row, const std::vector<Run>& runs) {
-    RowSummary summary;
-    summary.row = row;
-    std::vector<const Run*> measured;
-    std::vector<double> rates;
+/// The median over the runs that know the value; null when none does.
+template <class Get>
+void put_median(json& row, const char* name, const std::vector<const Run*>& runs, Get get) {
+    const auto values = values_of(runs, get);
+    if (!values.empty()) {
+        row[name] = statistics::median(values);
+    }
+}
+
+struct Prediction {
+    std::optional<double> value;  ///< Requests per second or seconds, as the figure is.
+    std::string rule, formula, limit;
+};
+
+sync_over_async::InjectionSettings injection_of(const Row& row, int cpus) {
+    sync_over_async::InjectionSettings settings;
+    settings.cpus = row.predict.cpus.value_or(static_cast<unsigned>(cpus));
+    settings.min_threads = row.predict.min_threads.value_or(settings.cpus);
+    return settings;
+}
+
+/// Take-off from the schedule alone; with the priority lane there is none, but convoys.
+std::optional<double> take_off_of(const Row& row, int cpus) {
+    if (row.predict.rule != Rule::injected || row.predict.priority) {
+        return std::nullopt;
+    }
+    return predict::take_off_s(injection_of(row, cpus),
+                               static_cast<unsigned>(row.load.connections));
+}
+
+Prediction predict_injected(const Experiment& experiment, const Row& row, double wait_s, int cpus) {
+    predict::Scenario scenario;
+    scenario.injection = injection_of(row, cpus);
+    scenario.completions =
+        row.predict.priority ? predict::Completions::priority : predict::Completions::fifo;
+    scenario.connections = static_cast<unsigned>(row.load.connections);
+    scenario.wait_s = wait_s;
+    scenario.cpus = static_cast<unsigned>(cpus);
+    scenario.duration_s = std::chrono::duration<double>(row.load.duration).count();
+    const predict::Course course = predict::simulate(scenario);
+    const double completed =
+        course.half_seconds.empty() ? 0 : static_cast<double>(course.half_seconds.back().completed);
+    (void)experiment;
+    return {completed / scenario.duration_s, "injected",
+            "0 until the simulated take-off, then connections / wait",
+            completed > 0 ? "wait" : "starved"};
+}
+
+Prediction predict_rate(const Experiment& experiment, const Row& row, double wait_s, int cpus) {
+    const double connections = row.load.connections;
+    switch (row.predict.rule) {
+        case Rule::unbounded:
+            return {predict::arithmetic_ceiling(connections, wait_s), "unbounded",
+                    "connections / wait", "wait"};
+        case Rule::pool: {
+            const double servers = servers_of(row, cpus);
+            return {predict::pool_rate(connections, servers, wait_s), "pool",
+                    "min(connections, servers) / wait", servers < connections ? "pool" : "wait"};
+        }
+        case Rule::injected:
+            return predict_injected(experiment, row, wait_s, cpus);
+        case Rule::cpu:
+            return {predict::cpu_bound(cpus, row.predict.work_s), "cpu", "CPUs / work", "work"};
+        case Rule::none:
+            break;
+    }
+    return {};
+}
+
+Prediction predict_wall(const Row& row, double wait_s, int cpus) {
+    const auto count = row.scale.find("count");
+    const double all = row.load.kind == LoadKind::burst ? row.load.requests
+                       : count != row.scale.end()       ? count->second
+                                                        : 1;
+    if (row.predict.rule == Rule::cpu) {
+        return {all * row.predict.work_s / cpus, "cpu", "requests x work / CPUs", "work"};
+    }
+    // In a burst by fewer connections than requests each connection sends one after the other.
+    const double at_once =
+        row.load.kind == LoadKind::burst ? std::min<double>(all, row.load.connections) : all;
+    const double servers =
+        row.predict.rule == Rule::pool ? std::min(servers_of(row, cpus), at_once) : at_once;
+    return {predict::tasks_s(all, servers, wait_s),
+            row.predict.rule == Rule::pool ? "pool" : "unbounded", "ceil(count / servers) x wait",
+            servers < at_once ? "pool" : "wait"};
+}
+
+Prediction predict_row(const Experiment& experiment, const Row& row, double wait_s, int cpus) {
+    if (row.predict.rule == Rule::none || row.ceiling ||
+        (row.predict.rule != Rule::cpu && wait_s <= 0)) {
+        return {};
+    }
+    if (row.load.kind == LoadKind::open) {
+        return {};
+    }
+    return figure_name(row.load.kind) == std::string("rate")
+               ? predict_rate(experiment, row, wait_s, cpus)
+               : predict_wall(row, wait_s, cpus);
+}
+
+/// The model's own limit, unless the CPUs or the load generator were used up before.
+std::string limiter(const Prediction& prediction, const json& row,
+                    const std::vector<const Run*>& runs, int cpus) {
+    const auto cost_s = [&](const char* name) { return row.value(name, 0.0) / 1e6; };
+    const double request_s = cost_s("server_cpu_us_per_request") +
+                             cost_s("stub_cpu_us_per_request") + cost_s("load_cpu_us_per_request");
+    const bool generator_is_full = std::ranges::any_of(runs, [](const Run* run) {
+        return run->load_cpu_s >
+               kGeneratorIsFull * run->facts.duration_s * run->facts.generator_threads;
+    });
+    if (prediction.limit == "work" || prediction.limit == "starved") {
+        return prediction.limit;
+    }
+    if (generator_is_full) {
+        return "load";
+    }
+    const double rate = row.value("rps", 0.0);
+    // Nearly all CPU time is accounted for: nothing is left for a higher rate.
+    constexpr double kNearlyAll = 0.85;
+    const bool cpus_are_full = request_s > 0 && rate * request_s > kNearlyAll * cpus;
+    if (prediction.value && prediction.rule != "" && !cpus_are_full) {
+        return prediction.limit;
+    }
+    return cpus_are_full ? "CPU" : prediction.limit;
+}
+
+void put_latencies(json& row, const std::vector<const Run*>& runs) {
+    put_median(row, "p50_ms", runs, [](const Run& run) { return run.raw.p50_ms; });
+    put_median(row, "p75_ms", runs, [](const Run& run) { return run.raw.p75_ms; });
+    put_median(row, "p90_ms", runs, [](const Run& run) { return run.raw.p90_ms; });
+    put_median(row, "p99_ms", runs, [](const Run& run) { return run.raw.p99_ms; });
+    put_median(row, "p999_ms", runs, [](const Run& run) { return run.raw.p999_ms; });
+    put_median(row, "max_ms", runs, [](const Run& run) { return run.raw.max_ms; });
+    put_median(row, "mean_ms", runs, [](const Run& run) { return run.raw.mean_ms; });
+}
+
+void put_costs(json& row, const std::vector<const Run*>& runs) {
+    const auto per_request = [](const Run& run, double value) -> std::optional<double> {
+        return run.facts.requests == 0 ? std::nullopt : std::optional(run.per_request(value));
+    };
+    put_median(row, "server_cpu_us_per_request", runs,
+               [&](const Run& run) { return per_request(run, run.server_cpu_s * 1e6); });
+    put_median(row, "stub_cpu_us_per_request", runs,
+               [&](const Run& run) { return per_request(run, run.stub_cpu_s * 1e6); });
+    put_median(row, "load_cpu_us_per_request", runs,
+               [&](const Run& run) { return per_request(run, run.load_cpu_s * 1e6); });
+    put_median(row, "context_switches_per_request", runs, [&](const Run& run) {
+        return per_request(run, static_cast<double>(run.context_switches));
+    });
+    put_median(row, "os_threads_peak", runs,
+               [](const Run& run) { return std::optional<double>(run.threads); });
+    put_median(row, "rss_bytes_peak", runs,
+               [](const Run& run) { return std::optional(run.peak_rss_bytes); });
+    put_median(row, "pss_bytes", runs, [](const Run& run) -> std::optional<double> {
+        return run.pss_bytes ? std::optional(static_cast<double>(*run.pss_bytes)) : std::nullopt;
+    });
+}
+
+void put_rate(json& row, const std::vector<const Run*>& runs) {
+    const auto rates = values_of(runs, [](const Run& run) { return std::optional(run.rate()); });
+    if (rates.empty()) {
+        return;
+    }
+    row["rps"] = statistics::median(rates);
+    row["rps_low"] = std::ranges::min(rates);
+    row["rps_high"] = std::ranges::max(rates);
+    if (rates.size() >= statistics::kRunsForInterval) {
+        const auto interval = statistics::median_interval(rates, kConfidence);
+        row["rps_interval"] = {interval.low, interval.high};
+    }
+}
+
+std::string row_label(const Row& row, int cpus) {
+    std::string label;
+    for (const auto& word : row.command) {
+        label += (label.empty() ? "" : " ") + substituted(row, word, cpus);
+    }
+    if (label.starts_with("server_")) {
+        label.erase(0, 7);
+    }
+    if (label.empty()) {
+        label = row.url;
+    }
+    if (label.size() > kLongestLabel) {
+        label = row.id;
+    }
+    const auto query = row.request.path.find('?');
+    if (query != std::string::npos) {
+        label += " " + substituted(row, row.request.path.substr(query), cpus);
+    }
+    return label + (row.cold ? " (cold start)" : "");
+}
+
+json row_head(const Row& row, int cpus) {
+    json head = {{"id", row.id},
+                 {"label", row_label(row, cpus)},
+                 {"request", {{"method", row.request.method}, {"path", row.request.path}}},
+                 {"connections", row.load.connections},
+                 {"cold", row.cold},
+                 {"ceiling", row.ceiling},
+                 {"published", row.published}};
+    if (row.url.empty()) {
+        for (const auto& word : row.command) {
+            head["command"].push_back(substituted(row, word, cpus));
+        }
+    } else {
+        head["url"] = row.url;
+    }
+    if (!row.series.empty()) {
+        head["series"] = row.series;
+        head["point"] = row.point;
+    }
+    return head;
+}
+
+void put_gates(json& row, const std::vector<const Run*>& runs) {
+    std::vector<std::vector<validity::GateResult>> all;
+    for (const Run* run : runs) {
+        all.push_back(run->gates);
+    }
+    const auto gates = validity::worst_of_runs(all);
+    row["verdict"] = runs.empty() ? "not run" : validity::row_verdict(validity::worst(gates));
+    row["gates"] = to_json(gates);
+}
+
+json summarize_row(const Experiment& experiment, const Row& row, const std::vector<Run>& runs,
+                   const Measured& measured) {
+    json result = row_head(row, measured.cpus);
+    std::vector<const Run*> of_row;
     for (const Run& run : runs) {
-        if (run.row != row.id) {
-            continue;
-        }
-        for (const auto& problem : run.problems) {
-            if (std::ranges::find(summary.problems, problem) == summary.problems.end()) {
-                summary.problems.push_back(problem);
+        if (run.row == row.id) {
+            if (run.measured) {
+                of_row.push_back(&run);
             }
-        }
-        if (run.measured) {
-            measured.push_back(&run);
-            rates.push_back(run.rate);
-            summary.answered = summary.answered || run.requests > 0;
-            if (run.fairness) {
-                summary.starved = std::max(summary.starved.value_or(0), run.fairness->starved);
+            for (const auto& problem : run.problems) {
+                result["problems"].push_back(problem);
             }
         }
     }
-    summary.runs = static_cast<int>(measured.size());
-    summary.rate = statistics::median(rates);
-    summary.rate_spread = statistics::spread(rates);
-    summary.p50_ms = median_of(measured, [](const Run& run) { return run.raw.p50_ms; });
-    summary.p99_ms = median_of(measured, [](const Run& run) { return run.raw.p99_ms; });
-    summary.threads = median_of(measured, [](const Run& run) { return run.threads; });
-    summary.peak_rss_bytes = median_of(measured, [](const Run& run) { return run.peak_rss_bytes; });
-    summary.server_cpu_s =
-        median_of(measured, [](const Run& run) { return run.per_request(run.server_cpu_s); });
-    summary.stub_cpu_s =
-        median_of(measured, [](const Run& run) { return run.per_request(run.stub_cpu_s); });
-    summary.wrk_cpu_s =
-        median_of(measured, [](const Run& run) { return run.per_request(run.wrk_cpu_s); });
-    return summary;
+    result["runs"] = of_row.size();
+    result["answered"] = std::ranges::any_of(
+        of_row, [](const Run* run) { return run->facts.requests > run->facts.status_errors; });
+    put_gates(result, of_row);
+    const double wait_s = experiment.stub.empty() || row.wait_s != experiment.wait_s
+                              ? row.wait_s
+                              : measured.stub_median_s;
+    const Prediction prediction = predict_row(experiment, row, wait_s, measured.cpus);
+    const std::string figure = figure_name(row.load.kind);
+    if (prediction.value) {
+        result["predicted"] = {{"figure", figure},
+                               {"value", *prediction.value},
+                               {"rule", prediction.rule},
+                               {"formula", prediction.formula}};
+    }
+    if (const auto take_off = take_off_of(row, measured.cpus)) {
+        result["take_off_predicted_s"] = *take_off;
+    }
+    if (of_row.empty()) {
+        return result;
+    }
+    put_rate(result, of_row);
+    put_latencies(result, of_row);
+    put_costs(result, of_row);
+    if (figure == "wall") {
+        put_median(result, "wall_s", of_row, [](const Run& run) { return run.wall_s; });
+    }
+    put_median(result, "first_response_s", of_row,
+               [](const Run& run) { return run.first_response_s; });
+    put_median(result, "take_off_s", of_row, [](const Run& run) { return run.take_off_s; });
+    put_median(result, "offered_rps", of_row, [](const Run& run) { return run.offered_rps; });
+    if (result.contains("offered_rps")) {
+        constexpr double kSustained = 0.99;
+        result["sustained"] = result["rps"] >= kSustained * result["offered_rps"].get<double>();
+    }
+    const std::string limit = limiter(prediction, result, of_row, measured.cpus);
+    if (!limit.empty()) {
+        result["limited_by"] = limit;
+    }
+    const char* value = figure == "wall" ? "wall_s" : "rps";
+    if (prediction.value && *prediction.value > 0 && result.contains(value)) {
+        result["difference"] = result[value].get<double>() / *prediction.value - 1;
+    }
+    return result;
+}
+
+void put_ceilings(json& result, const Experiment& experiment, double wait_s) {
+    double machine = 0;
+    for (const json& row : result["rows"]) {
+        if (row["ceiling"] && row.value("rps", 0.0) > machine) {
+            machine = row["rps"];
+            result["machine_ceiling_rps"] = machine;
+            result["machine_ceiling_row"] = row["id"];
+        }
+    }
+    const bool is_loop = experiment.load.kind == LoadKind::closed;
+    double highest = 0, spread = 0;
+    for (json& row : result["rows"]) {
+        if (!row.contains("rps")) {
+            continue;
+        }
+        const double rate = row["rps"];
+        if (is_loop && wait_s > 0) {
+            row["share_of_arithmetic_ceiling"] =
+                rate / predict::arithmetic_ceiling(row["connections"], wait_s);
+        }
+        if (machine > 0) {
+            row["share_of_machine_ceiling"] = rate / machine;
+        }
+        if (!row["ceiling"] && rate > highest) {
+            highest = rate;
+            spread = rate > 0
+                         ? (row["rps_high"].get<double>() - row["rps_low"].get<double>()) / rate
+                         : 0;
+        }
+    }
+    if (machine > 0) {
+        result["machine_ceiling_gate"] =
+            to_json(validity::judge_machine_ceiling(machine, highest, spread));
+    }
 }
 
 }  // namespace
 
-Summary summarize(const Experiment& experiment, const std::vector<Run>& runs, double wait_s,
-                  int cpus) {
-    Summary summary;
-    summary.wait_s = wait_s;
-    summary.cpus = cpus;
-    summary.arithmetic_ceiling = predict::arithmetic_ceiling(experiment.load.connections, wait_s);
+json summarize(const Experiment& experiment, const std::vector<Run>& runs,
+               const Measured& measured) {
+    const Load& load = experiment.rows.empty() ? experiment.load : experiment.rows.front().load;
+    json result = {{"id", experiment.id},
+                   {"title", experiment.title},
+                   {"figure", figure_name(load.kind)},
+                   {"load", to_json(load)},
+                   {"stub", experiment.stub},
+                   {"rows", json::array()},
+                   {"published_rows", experiment.published_rows},
+                   {"remarks", experiment.remarks},
+                   {"runs", json::array()}};
+    if (!experiment.source.empty()) {
+        result["source"] = experiment.source;
+    }
+    if (!experiment.published_machine.empty()) {
+        result["published_machine"] = experiment.published_machine;
+    }
+    const double wait_s = experiment.stub.empty() ? experiment.wait_s : measured.stub_median_s;
+    if (!experiment.stub.empty()) {
+        result["stub_median_s"] = measured.stub_median_s;
+    }
+    if (load.kind == LoadKind::closed && wait_s > 0 && experiment.sweep.parameter.empty()) {
+        result["arithmetic_ceiling_rps"] = predict::arithmetic_ceiling(load.connections, wait_s);
+    }
+    if (!experiment.sweep.parameter.empty()) {
+        result["sweep"] = {
+            {"parameter", experiment.sweep.parameter},
+            {"unit",
+             experiment.sweep.parameter == "connections" ? "connections" : "share of the peak"}};
+    }
+    if (!measured.peaks.empty()) {
+        result["peaks_rps"] = measured.peaks;
+    }
     for (const Row& row : experiment.rows) {
-        RowSummary one = summarize_row(row, runs);
-        one.prediction = predict_row(experiment, one, wait_s, cpus);
-        if (row.ceiling && one.rate > summary.machine_ceiling) {
-            summary.machine_ceiling = one.rate;
-            summary.machine_ceiling_row = row.id;
-        }
-        summary.rows.push_back(std::move(one));
+        result["rows"].push_back(summarize_row(experiment, row, runs, measured));
     }
+    put_ceilings(result, experiment, wait_s);
     for (const Run& run : runs) {
-        if (run.measured) {
-            summary.disturbance = std::max(summary.disturbance, run.other_cpus / cpus);
-        }
+        result["runs"].push_back(to_json(run));
     }
-    return summary;
+    return result;
 }
 
 }  // namespace bench::report

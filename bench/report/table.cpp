@@ -6,14 +6,14 @@
 #include <sstream>
 #include <vector>
 
-#include "bench/predict/simulation.hpp"
+#include "bench/report/content.hpp"
 
 namespace bench::report {
 namespace {
 
+using nlohmann::json;
+
 constexpr std::size_t kWidth = 118;
-/// Above this share of the CPUs used by others the report says so.
-constexpr double kDisturbed = 0.1;
 constexpr std::size_t kLabelWidth = 48;
 constexpr std::size_t kWidths[] = {7, 8, 8, 9, 8, 8, 13, 9};
 
@@ -64,123 +64,174 @@ std::string percent(double share) {
     return with_commas(share * 100) + " %";
 }
 
-std::string label(const RowSummary& summary) {
-    std::string text;
-    for (const auto& word : summary.row.command) {
-        text.append(text.empty() ? "" : " ").append(word);
-    }
-    if (text.starts_with("server_")) {
-        text.erase(0, 7);
-    }
-    text.append(summary.row.cold ? " (cold start)" : "");
-    return summary.problems.empty() ? text : text.insert(0, "! ");
+std::string cell(const std::optional<double>& value, int decimals, double factor = 1) {
+    return value ? with_commas(*value * factor, decimals) : std::string(kNothing);
 }
 
-std::string measured_line(const RowSummary& row, const Summary& summary) {
-    if (row.runs == 0) {
-        return line(label(row), {"–"});
-    }
-    const auto when_answered = [&](double value, int decimals) {
-        return row.answered ? with_commas(value, decimals) : std::string("–");
-    };
-    return line(label(row),
-                {with_commas(row.rate), when_answered(row.p50_ms, 1), when_answered(row.p99_ms, 1),
-                 with_commas(row.threads), with_commas(row.peak_rss_bytes / 1e6, 1),
-                 when_answered(row.server_cpu_s * 1e6, 1),
-                 with_commas(row.prediction.rate) + " " + row.prediction.limit,
-                 summary.machine_ceiling > 0 ? percent(row.rate / summary.machine_ceiling) : "–"});
+bool is_usable(const json& row) {
+    const std::string verdict = text(row, "verdict");
+    return verdict == "valid" || verdict == "suspect";
 }
 
-std::string published_line(const PublishedRow& row) {
-    const auto cell = [](const std::optional<double>& value, int decimals) {
-        return value ? with_commas(*value, decimals) : std::string("–");
-    };
-    return line("  " + row.system, {cell(row.rate, 0), cell(row.p50_ms, 1), cell(row.p99_ms, 1),
-                                    cell(row.os_threads, 0), cell(row.rss_mb, 0)});
+/// A row that is not to be believed is marked; why stands below the table.
+std::string marked_label(const json& row) {
+    const std::string verdict = text(row, "verdict");
+    return (verdict == "valid" ? "" : verdict == "suspect" ? "? " : "! ") + label_of(row);
 }
 
-std::string ceilings(const Experiment& experiment, const Summary& summary) {
-    std::string text = "Ceilings: arithmetic, " + with_commas(experiment.load.connections) +
-                       " connections / " + with_commas(summary.wait_s * 1000, 2) +
-                       " ms = " + with_commas(summary.arithmetic_ceiling) + " req/s";
-    if (summary.machine_ceiling > 0) {
-        text += "; this machine's, the better raw epoll relay, " +
-                with_commas(summary.machine_ceiling) + " req/s";
+std::string predicted(const json& row, const Figure& figure, int decimals) {
+    const auto value = figure.predicted(row);
+    const std::string limit = text(row, "limited_by");
+    return value           ? with_commas(*value, decimals) + (limit.empty() ? "" : " " + limit)
+           : limit.empty() ? kNothing
+                           : limit;
+}
+
+std::string measured_line(const json& row, const Figure& figure) {
+    const auto value = figure.of(row);
+    if (!value) {
+        return line(marked_label(row), {kNothing});
     }
-    return wrap(text + ".");
+    const int decimals = figure.name == "rate" ? 0 : 2;
+    return line(
+        marked_label(row),
+        {with_commas(*value, decimals), cell(number(row, "p50_ms"), 1),
+         cell(number(row, "p99_ms"), 1), cell(number(row, "os_threads_peak"), 0),
+         cell(number(row, "rss_bytes_peak"), 1, 1e-6),
+         cell(number(row, "server_cpu_us_per_request"), 1), predicted(row, figure, decimals),
+         number(row, "share_of_machine_ceiling") ? percent(*number(row, "share_of_machine_ceiling"))
+                                                 : std::string(kNothing)});
+}
+
+std::string published_line(const json& row, const Figure& figure) {
+    return line("  " + text(row, "system"),
+                {cell(figure.of_published(row), figure.name == "rate" ? 0 : 2),
+                 cell(number(row, "p50_ms"), 1), cell(number(row, "p99_ms"), 1),
+                 cell(number(row, "os_threads"), 0), cell(number(row, "rss_mb"), 0)});
+}
+
+std::string load_sentence(const json& experiment, int cpus) {
+    const json load = experiment.value("load", json::object());
+    const std::string kind = text(load, "kind");
+    const double runs = number(load, "runs").value_or(1);
+    const std::string times = with_commas(runs) + (runs == 1 ? " run" : " runs");
+    std::string sentence;
+    if (kind == "closed") {
+        sentence = with_commas(number(load, "connections").value_or(0)) +
+                   " connections, wrk with " + with_commas(number(load, "threads").value_or(1)) +
+                   " thread; median of " + times + " of " +
+                   with_commas(number(load, "duration_s").value_or(0)) + " s";
+    } else if (kind == "open") {
+        sentence = "h2load at a fixed rate, latency from the intended start; median of " + times +
+                   " of " + with_commas(number(load, "duration_s").value_or(0)) + " s";
+    } else if (kind == "burst") {
+        sentence = with_commas(number(load, "requests").value_or(0)) + " requests by " +
+                   with_commas(number(load, "connections").value_or(0)) +
+                   " connections at once, h2load; median of " + times;
+    } else {
+        sentence = "Median of " + times;
+    }
+    return sentence + " on " + std::to_string(cpus) +
+           " CPUs, shared by server, stub and load generator.";
+}
+
+std::string ceilings(const json& experiment) {
+    std::string sentence;
+    if (const auto arithmetic = number(experiment, "arithmetic_ceiling_rps")) {
+        sentence =
+            "Ceilings: arithmetic, connections / wait = " + with_commas(*arithmetic) + " req/s";
+    }
+    if (const auto machine = number(experiment, "machine_ceiling_rps")) {
+        sentence += (sentence.empty() ? "Ceiling: " : "; ") + std::string("this machine's, ") +
+                    text(experiment, "machine_ceiling_row") + ", " + with_commas(*machine) +
+                    " req/s";
+    }
+    return sentence.empty() ? "" : wrap(sentence + ".");
 }
 
 /// The stub must be far from the bottleneck: compared where the server costs least.
-std::string stub_cost(const Summary& summary) {
-    for (const RowSummary& row : summary.rows) {
-        if (row.row.id == summary.machine_ceiling_row) {
-            const bool cheap = row.stub_cpu_s <= row.server_cpu_s;
-            return wrap("CPU per request in the same run: stub " +
-                        with_commas(row.stub_cpu_s * 1e6, 1) + " µs, raw relay " +
-                        with_commas(row.server_cpu_s * 1e6, 1) + " µs, wrk " +
-                        with_commas(row.wrk_cpu_s * 1e6, 1) + " µs" +
-                        (cheap ? "." : ": the stub costs more than the relay, which it must not."));
+std::string stub_cost(const json& experiment) {
+    for (const json& row : list(experiment, "rows")) {
+        if (text(row, "id") != text(experiment, "machine_ceiling_row") ||
+            number(row, "stub_cpu_us_per_request").value_or(0) == 0) {
+            continue;
         }
+        const double stub = *number(row, "stub_cpu_us_per_request");
+        const double relay = number(row, "server_cpu_us_per_request").value_or(0);
+        return wrap(
+            "CPU per request in the same run: stub " + with_commas(stub, 1) + " µs, raw relay " +
+            with_commas(relay, 1) + " µs, load generator " +
+            with_commas(number(row, "load_cpu_us_per_request").value_or(0), 1) + " µs" +
+            (stub <= relay ? "." : ": the stub costs more than the relay, which it must not."));
     }
     return {};
 }
 
-std::string starvation(const Summary& summary) {
-    std::string starved, unknown;
-    bool any = false;
-    for (const RowSummary& row : summary.rows) {
-        if (row.runs == 0 || !row.answered) {
+std::string silence(const json& experiment) {
+    std::string sentences;
+    for (const json& row : list(experiment, "rows")) {
+        const auto take_off = number(row, "take_off_predicted_s");
+        if (!take_off || row.value("answered", true) || !is_usable(row)) {
             continue;
         }
-        any = true;
-        if (!row.starved) {
-            unknown += (unknown.empty() ? "" : ", ") + label(row);
-        } else if (*row.starved > 0) {
-            starved +=
-                (starved.empty() ? "" : ", ") + label(row) + " (" + with_commas(*row.starved) + ")";
-        }
+        sentences += wrap(
+            "Why " + label_of(row) +
+            " shows 0: every thread of its pool is blocked on a call whose completion needs a "
+            "thread of the same pool, so nothing is answered before the pool has more threads than "
+            "requests in flight; it had " +
+            with_commas(number(row, "os_threads_peak").value_or(0)) + " at the end, and " +
+            with_commas(number(row, "connections").value_or(0)) + " requests need about " +
+            with_commas(*take_off) +
+            " s (.NET itself does the same; the published figure does not follow from its rules).");
     }
-    if (!any) {
-        return {};
-    }
-    if (!unknown.empty()) {
-        return wrap("Starved connections could not be counted for " + unknown + ".");
-    }
-    return wrap(starved.empty()
-                    ? "Starved connections: none. In every row that answers, each connection got "
-                      "answers in the second half of every run."
-                    : "Starved connections (no answer in the second half of a run): " + starved +
-                          ".");
+    return sentences;
 }
 
-std::string silence(const Experiment& experiment, const RowSummary& row, int cpus) {
-    if (row.row.model != Model::injected || row.runs == 0 || row.answered) {
-        return {};
-    }
-    const std::chrono::duration<double> duration = experiment.duration_of(row.row);
-    const int connections = experiment.load.connections;
-    const unsigned threads = static_cast<unsigned>(cpus);
-    const auto take_off_s = predict::take_off_s({.cpus = threads, .min_threads = threads},
-                                                static_cast<unsigned>(connections));
-    return wrap("Why " + label(row) + " shows " + with_commas(row.rate) +
-                ": every thread of its pool is blocked on a call whose completion needs a thread "
-                "of the same pool, so nothing is answered before the pool has more threads than "
-                "requests in flight; it had " +
-                with_commas(row.threads) + " after " + with_commas(duration.count()) + " s, and " +
-                with_commas(connections) + " requests need about " +
-                with_commas(take_off_s.value_or(predict::kTakeOffHorizonS)) +
-                " s (.NET itself does the same; the published figure does not follow from its "
-                "rules).");
-}
-
-std::string problems(const Summary& summary) {
-    std::string text;
-    for (const RowSummary& row : summary.rows) {
-        for (const auto& problem : row.problems) {
-            text += wrap(label(row) + ": " + problem);
+std::string doubts(const json& experiment) {
+    std::string sentences;
+    for (const json& row : list(experiment, "rows")) {
+        for (const json& gate : list(row, "gates")) {
+            const std::string verdict = text(gate, "verdict");
+            if (verdict == "suspect" || verdict == "invalid") {
+                sentences += wrap(marked_label(row) + ": " + verdict + ", " + text(gate, "reason"));
+            }
+        }
+        for (const json& problem : list(row, "problems")) {
+            sentences += wrap(marked_label(row) + ": " + problem.get<std::string>());
         }
     }
-    return text;
+    return sentences;
+}
+
+std::string validity(const json& experiment) {
+    std::size_t valid = 0;
+    const json& rows = list(experiment, "rows");
+    for (const json& row : rows) {
+        valid += text(row, "verdict") == "valid";
+    }
+    const bool all = valid == rows.size();
+    return wrap("Validity: " + std::to_string(valid) + " of " + std::to_string(rows.size()) +
+                " rows are valid: every gate of docs/gates.md held or was exempt, among them that "
+                "every connection got answers and none an error" +
+                (all ? "." : "; ? marks a suspect row and ! an invalid one."));
+}
+
+std::string claims(const json& experiment) {
+    std::string sentences;
+    for (const json& claim : list(experiment, "claims")) {
+        sentences += wrap("Claim \"" + text(claim, "says") + "\": " + text(claim, "verdict") +
+                          ". " + text(claim, "ours"));
+    }
+    return sentences;
+}
+
+const json* published_row(const json& experiment, const json& id) {
+    for (const json& row : list(experiment, "published_rows")) {
+        if (row.value("id", json()) == id) {
+            return &row;
+        }
+    }
+    return nullptr;
 }
 
 }  // namespace
@@ -197,47 +248,37 @@ std::string with_commas(double value, int decimals) {
     return text;
 }
 
-std::string table(const Experiment& experiment, const Summary& summary, bool published_load) {
-    const Load& load = experiment.load;
-    std::string text = wrap(experiment.title + ".");
-    text += wrap(with_commas(load.connections) + " connections, wrk with " +
-                 std::to_string(load.threads) + (load.threads == 1 ? " thread" : " threads") +
-                 "; median of " + std::to_string(load.runs) +
-                 (load.runs == 1 ? " run of " : " runs of ") +
-                 with_commas(std::chrono::duration<double>(load.duration).count()) + " s on " +
-                 std::to_string(summary.cpus) +
-                 " CPUs shared with wrk and the stub. Indented: as published, on " +
-                 experiment.published_machine + ".");
-    text += "\n" + line("", {"req/s", "p50 ms", "p99 ms", "threads", "RSS MB", "CPU µs",
-                             "predicted", "ceiling"});
-    text += rule();
-    for (const RowSummary& row : summary.rows) {
-        text += measured_line(row, summary);
-        if (published_load) {
-            for (const PublishedRow& published : row.row.published) {
-                text += published_line(published);
+std::string table(const json& experiment, int cpus, bool is_published_load) {
+    const Figure figure = figure_of(experiment);
+    std::string result = wrap(text(experiment, "title") + ".");
+    std::string load = load_sentence(experiment, cpus);
+    if (is_published_load && !text(experiment, "published_machine").empty()) {
+        load += " Indented: as published, on " + text(experiment, "published_machine") + ".";
+    }
+    result += wrap(load) + "\n" +
+              line("", {figure.unit, "p50 ms", "p99 ms", "threads", "RSS MB", "CPU µs", "predicted",
+                        "ceiling"}) +
+              rule();
+    for (const json& row : list(experiment, "rows")) {
+        result += measured_line(row, figure);
+        for (const json& id : list(row, "published")) {
+            const json* published = published_row(experiment, id);
+            if (published != nullptr && is_published_load) {
+                result += published_line(*published, figure);
             }
         }
     }
-    text += rule();
-    if (summary.disturbance > kDisturbed) {
-        text += wrap("The machine was not idle: something else used up to " +
-                     percent(summary.disturbance) +
-                     " of its CPUs during a run, so rates are too low; CPU µs suffer less.");
+    result += rule() + validity(experiment) + doubts(experiment) + silence(experiment) +
+              ceilings(experiment);
+    result += wrap(
+        "Predicted: from the model's own rule (docs/method.md), then what limits the row here: the "
+        "pool, the wait, or the CPUs, where server, stub and load generator use them up before. "
+        "CPU µs: the server's, per request. Ceiling: share of this machine's.");
+    result += stub_cost(experiment);
+    for (const json& remark : list(experiment, "remarks")) {
+        result += wrap(remark.get<std::string>());
     }
-    text += problems(summary);
-    for (const RowSummary& row : summary.rows) {
-        text += silence(experiment, row, summary.cpus);
-    }
-    text += ceilings(experiment, summary);
-    text += wrap(
-        "Predicted: min(connections, threads of the pool) / wait; then what limits the row here: "
-        "the "
-        "pool, the wait, or the CPUs, where server, stub and wrk together use them up before. CPU "
-        "µs: the server's, per request. Ceiling: share of this machine's.");
-    text += stub_cost(summary);
-    text += starvation(summary);
-    return text;
+    return result + claims(experiment);
 }
 
 }  // namespace bench::report

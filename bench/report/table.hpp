@@ -1,13 +1,14 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
-
-#include "bench/report/summary.hpp"
 
 namespace bench::report {
 
-/// The one table, for a terminal of 120 columns, with the sentences that it needs.
-std::string table(const Experiment& experiment, const Summary& summary, bool published_load);
+/// One experiment of results.json (schema 2) for a terminal of 120 columns: its table, the
+/// published rows beside it, and the sentences that it needs. `cpus` are those of the environment;
+/// `is_published_load` shows the published rows, which another load makes meaningless.
+std::string table(const nlohmann::json& experiment, int cpus, bool is_published_load);
 
 /// 47300 as "47,300"; with `decimals` behind the point.
 std::string with_commas(double value, int decimals = 0);

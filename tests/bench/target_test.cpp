@@ -71,15 +71,15 @@ TEST_F(Target, TheRelayOfTheStubAnswersAsTheStub) {
     ASSERT_TRUE(relay) << relay.error;
     const auto port = wait_for_port(*relay);
     ASSERT_TRUE(port) << port.error;
-    const auto answer = get(*port.value, "/wait");
+    const auto answer = ask({.port = *port.value}, {.path = "/wait"});
     ASSERT_TRUE(answer) << answer.error;
     EXPECT_EQ(answer.value->status, 200u);
     EXPECT_EQ(answer.value->body.size(), 140u);
-    const auto seconds = time_gets(*port.value, "/", 5);
+    const auto seconds = time_gets({.port = *port.value}, "/", 5);
     ASSERT_TRUE(seconds) << seconds.error;
     EXPECT_GE(bench::statistics::median(*seconds.value), 0.020);
     EXPECT_EQ(relay->stop(), 0);
-    EXPECT_FALSE(get(*port.value, "/wait")) << "nobody listens any more";
+    EXPECT_FALSE(ask({.port = *port.value}, {.path = "/wait"})) << "nobody listens any more";
     EXPECT_EQ(stub->stop(), 0);
 }
 

@@ -43,7 +43,9 @@ TEST(Wrk, SaysWhenItDidNotReport) {
 
 TEST(Wrk, TheTimeoutIsAboveTheRun) {
     using namespace std::chrono_literals;
-    const auto arguments = wrk_arguments({}, 6s, "report.lua", "http://127.0.0.1:1/wait");
+    bench::Load load;
+    load.connections = 1000;
+    const auto arguments = wrk_arguments(load, 6s, "report.lua", "http://127.0.0.1:1/wait");
     const std::vector<std::string> expected = {"--threads",
                                                "1",
                                                "--connections",

@@ -1,0 +1,238 @@
+#include "bench/campaign.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <ctime>
+#include <random>
+
+#include "bench/interrupt.hpp"
+#include "bench/limits.hpp"
+#include "bench/report/claims.hpp"
+#include "bench/report/environment.hpp"
+#include "bench/report/progress.hpp"
+#include "bench/report/results_json.hpp"
+#include "bench/report/summary.hpp"
+#include "bench/sample/machine.hpp"
+
+namespace bench {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+std::string utc_now() {
+    char text[32];
+    const std::time_t now = std::time(nullptr);
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+    return text;
+}
+
+/// Rounds of all rows, each round in an order of its own.
+std::vector<std::pair<int, const Row*>> plan(const Experiment& experiment,
+                                             std::mt19937_64& random) {
+    int rounds = 0;
+    for (const Row& row : experiment.rows) {
+        rounds = std::max(rounds, row.load.runs);
+    }
+    std::vector<std::pair<int, const Row*>> order;
+    for (int round = 1; round <= rounds; ++round) {
+        const auto first = static_cast<std::ptrdiff_t>(order.size());
+        for (const Row& row : experiment.rows) {
+            if (round <= row.load.runs) {
+                order.emplace_back(round, &row);
+            }
+        }
+        std::shuffle(order.begin() + first, order.end(), random);
+    }
+    return order;
+}
+
+/// Why this machine cannot run a row; empty when it can.
+std::string obstacle(const Row& row) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    const auto needed = 2 * static_cast<rlim_t>(row.load.connections) + limits::kOtherDescriptors;
+    return needed <= limit.rlim_cur
+               ? ""
+               : "not run: " + std::to_string(row.load.connections) + " connections need " +
+                     std::to_string(needed) + " descriptors, and the limit here is " +
+                     std::to_string(limit.rlim_cur);
+}
+
+class Campaign {
+  public:
+    Campaign(const CampaignOptions& options, Session& session, std::size_t steps, milliseconds time)
+        : options_(options),
+          session_(session),
+          random_(options.seed),
+          progress_(steps),
+          time_left_(time) {}
+
+    /// Null when it could not begin.
+    json run(Experiment experiment) {
+        report::Measured measured;
+        measured.cpus = session_.places.cpus;
+        runs_.clear();
+        if (!prepare(experiment, measured)) {
+            return nullptr;
+        }
+        for (const auto& [round, row] : plan(experiment, random_)) {
+            run_one(experiment, *row, round, measured);
+            if (interrupted()) {
+                break;
+            }
+        }
+        return report::summarize(experiment, runs_, measured);
+    }
+
+  private:
+    bool prepare(Experiment& experiment, report::Measured& measured) {
+        progress_.show(experiment.id + ", preparing", time_left_);
+        if (!experiment.stub.empty()) {
+            const auto stub = measure_stub(experiment, session_);
+            if (!stub) {
+                return fail(experiment, stub.error);
+            }
+            measured.stub_median_s = *stub.value;
+        }
+        const bool is_cpu = std::ranges::any_of(
+            experiment.rows, [](const Row& row) { return row.predict.rule == Rule::cpu; });
+        if (is_cpu && session_.cpu_iterations == 0) {
+            const auto iterations = calibrate_cpu_work(session_);
+            if (!iterations) {
+                return fail(experiment, iterations.error);
+            }
+            session_.cpu_iterations = *iterations.value;
+        }
+        return measure_peaks(experiment, measured);
+    }
+
+    bool fail(const Experiment& experiment, const std::string& why) {
+        if (!interrupted()) {
+            progress_.note(experiment.id + ": " + why);
+        }
+        return false;
+    }
+
+    /// Of every series of an open loop: what it reaches in a closed one.
+    bool measure_peaks(const Experiment& experiment, report::Measured& measured) {
+        for (const Row& row : experiment.rows) {
+            if (row.load.kind != LoadKind::open || measured.peaks.contains(row.series)) {
+                continue;
+            }
+            Row closed = row;
+            closed.id = row.series + "-peak";
+            closed.load.kind = LoadKind::closed;
+            const Run run = run_row(experiment, closed, {.round = 0}, session_);
+            if (!run.measured || run.rate() <= 0) {
+                return fail(experiment, run.problems.empty() ? "no peak of " + row.series
+                                                             : run.problems.front());
+            }
+            measured.peaks[row.series] = run.rate();
+            p99_s_[row.series] = run.raw.p99_ms.value_or(0) / 1000;
+        }
+        return true;
+    }
+
+    void run_one(const Experiment& experiment, const Row& row, int round,
+                 const report::Measured& measured) {
+        progress_.show(experiment.id + ", " + row.id + ", round " + std::to_string(round),
+                       time_left_);
+        if (const auto why = obstacle(row); !why.empty()) {
+            Run run;
+            run.row = row.id;
+            run.problems.push_back(why);
+            runs_.push_back(std::move(run));
+        } else {
+            Circumstances circumstances{.round = round, .stub_median_s = measured.stub_median_s};
+            if (row.load.kind == LoadKind::open) {
+                circumstances.offered_rps = row.load.offered_share * measured.peaks.at(row.series);
+                circumstances.p99_s = p99_s_[row.series];
+            }
+            runs_.push_back(run_row(experiment, row, circumstances, session_));
+        }
+        if (interrupted()) {
+            runs_.pop_back();
+            return;
+        }
+        for (const auto& problem : runs_.back().problems) {
+            progress_.note(row.id + ": " + problem);
+        }
+        time_left_ -= time_of_run(experiment, row, session_.places.cpus);
+    }
+
+    const CampaignOptions& options_;
+    Session& session_;
+    std::mt19937_64 random_;
+    report::Progress progress_;
+    milliseconds time_left_;
+    std::vector<Run> runs_;
+    std::map<std::string, double> p99_s_;
+};
+
+void judge(json& results, const std::vector<Experiment>& experiments) {
+    for (json& one : results["experiments"]) {
+        const auto found =
+            std::ranges::find(experiments, one["id"].get<std::string>(), &Experiment::id);
+        if (found != experiments.end()) {
+            one["claims"] = report::judge_claims(found->claims, one, results["experiments"],
+                                                 found->published_claims);
+        }
+    }
+}
+
+std::size_t steps_of(const Experiment& experiment) {
+    std::size_t steps = 1;
+    for (const Row& row : experiment.rows) {
+        steps += static_cast<std::size_t>(row.load.runs);
+    }
+    return steps;
+}
+
+}  // namespace
+
+json run_campaign(std::vector<Experiment> experiments, const CampaignOptions& options,
+                  Session& session, const std::function<void(const json&)>& keep) {
+    const auto begin = std::chrono::steady_clock::now();
+    session.canary_s = sample::spin_canary_s(limits::kCanaries);
+    json results = {{"schema", report::kSchema},
+                    {"complete", false},
+                    {"argv", options.argv},
+                    {"seed", options.seed},
+                    {"profile", name_of(options.profile)},
+                    {"started", utc_now()},
+                    {"environment", report::environment(session.places)},
+                    {"experiments", options.done}};
+    std::size_t steps = 0;
+    milliseconds time{0};
+    for (Experiment& experiment : experiments) {
+        double factor = 1;
+        if (options.profile == Profile::fit) {
+            const auto ceiling = measure_ceiling(experiment, session);
+            factor = ceiling ? fit_factor(experiment, *ceiling.value) : 1;
+        }
+        apply_profile(experiment, options.profile, factor, session.places.cpus, options.overrides);
+        steps += steps_of(experiment);
+        time += time_of(experiment, session.places.cpus);
+    }
+    Campaign campaign(options, session, steps, time);
+    for (const Experiment& experiment : experiments) {
+        json result = campaign.run(experiment);
+        if (!result.is_null()) {
+            result["complete"] = !interrupted();
+            results["experiments"].push_back(std::move(result));
+        }
+        results["complete"] = !interrupted() && &experiment == &experiments.back();
+        results["duration_s"] =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        judge(results, experiments);
+        keep(results);
+        if (interrupted()) {
+            break;
+        }
+    }
+    return results;
+}
+
+}  // namespace bench
