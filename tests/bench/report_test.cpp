@@ -98,20 +98,29 @@ TEST(ReportContent, ReadableFigures) {
 }
 
 TEST(ReportMarkdown, ExactForASmallRun) {
-    EXPECT_EQ(markdown(small_results(), {}),
-              R"(# waitbench report
+    EXPECT_EQ(
+        markdown(small_results(), {}),
+        R"(# waitbench report
 
-**On 1,000 connections thread_pool \| 200 answered 9,458 requests a second; cold (suspect) answered nothing.**
+**On 1,000 connections thread_pool \| 200 answered 9,458 requests a second; cold (suspect) )"
+        R"(answered nothing.**
 
 2 CPUs, CPU, profile quick, 2026-01-02T03:04:05Z
 
 1 published claim: 1 holds. 2 rows: 1 valid, 1 suspect.
 
-It ranks models on this host only. Server, downstream and load generator share the host, and on loopback a sender mostly pays for the receiver's softirq, so CPU per request contains work for the peer. The stackless server stands on Asio and the stackful one on its own reactor, so a difference between the two contains the reactor.
+It ranks models on this host only. Server, downstream and load generator share the host, )"
+        R"(and on loopback a sender mostly pays for the receiver's softirq, so CPU per request )"
+        R"(contains work for the peer. The stackless server stands on Asio and the stackful one on )"
+        R"(its own reactor, so a difference between the two contains the reactor.
 
 ## GET /wait
 
-Closed loop: wrk on 1,000 connections; a connection sends its next request when its last one was answered; 6 s after 2 s of warm-up; medians of 3 runs. The downstream answers after 20.3 ms, its median with one connection and no load. Ceilings: a raw epoll program (raw-2) reached 34,167 req/s on this machine. The published figures are from another machine: M.
+Closed loop: wrk on 1,000 connections; a connection sends its next request when its last )"
+        R"(one was answered; 6 s after 2 s of warm-up; medians of 3 runs. The downstream answers )"
+        R"(after 20.3 ms, its median with one connection and no load. Ceilings: a raw epoll program )"
+        R"((raw-2) reached 34,167 req/s on this machine. The published figures are from another )"
+        R"(machine: M.
 
 | row | req/s | lowest to highest run | predicted | difference | p50 ms | p99 ms | verdict |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
@@ -160,7 +169,8 @@ Gates that did not hold or were exempt, and what went wrong in single runs:
 TEST(ReportHeadline, LeavesInvalidRowsAndCeilingsOut) {
     EXPECT_EQ(headline(with_rows(R"([
         {"id": "a", "rps": 30000, "verdict": "suspect"}, {"id": "b", "rps": 10000},
-        {"id": "c", "rps": 90000, "verdict": "invalid"}, {"id": "d", "rps": 5, "verdict": "not run"},
+        {"id": "c", "rps": 90000, "verdict": "invalid"},
+        {"id": "d", "rps": 5, "verdict": "not run"},
         {"id": "raw", "rps": 50000, "ceiling": true}])")),
               "On 1,000 connections a (suspect) answered 30,000 requests a second, 3.0 times as "
               "many as b (10,000).");
