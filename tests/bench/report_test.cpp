@@ -111,14 +111,16 @@ TEST(ReportMarkdown, ExactForASmallRun) {
 
 It ranks models on this host only. Server, downstream and load generator share the host, )"
         R"(and on loopback a sender mostly pays for the receiver's softirq, so CPU per request )"
-        R"(contains work for the peer. The stackless server stands on Asio and the stackful one on )"
+        R"(contains work for the peer. The stackless server stands on Asio and )"
+        R"(the stackful one on )"
         R"(its own reactor, so a difference between the two contains the reactor.
 
 ## GET /wait
 
 Closed loop: wrk on 1,000 connections; a connection sends its next request when its last )"
         R"(one was answered; 6 s after 2 s of warm-up; medians of 3 runs. The downstream answers )"
-        R"(after 20.3 ms, its median with one connection and no load. Ceilings: a raw epoll program )"
+        R"(after 20.3 ms, its median with one connection and no load. Ceilings: )"
+        R"(a raw epoll program )"
         R"((raw-2) reached 34,167 req/s on this machine. The published figures are from another )"
         R"(machine: M.
 
