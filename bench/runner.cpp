@@ -220,7 +220,9 @@ class RowRun {
             facts.stub_median_s = circumstances_.stub_median_s;
         }
         facts.cpus = sample::cpu_allowance();
-        facts.listen_backlog = sample::listen_backlog_limit();
+        if (load.kind != LoadKind::open) {  // which opens its connections one after the other
+            facts.listen_backlog = sample::listen_backlog_limit();
+        }
         if (load.kind == LoadKind::closed) {
             facts.wrk_timeout_s = seconds(load.duration + limits::kLoadTimeoutMargin);
         }

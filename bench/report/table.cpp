@@ -76,7 +76,23 @@ bool is_usable(const json& row) {
 /// A row that is not to be believed is marked; why stands below the table.
 std::string marked_label(const json& row) {
     const std::string verdict = text(row, "verdict");
-    return (verdict == "valid" ? "" : verdict == "suspect" ? "? " : "! ") + label_of(row);
+    std::string label = (verdict == "valid"     ? ""
+                         : verdict == "suspect" ? "? "
+                                                : "! ") +
+                        label_of(row);
+    if (const auto offered = number(row, "offered_rps")) {
+        label += ", " + with_commas(*offered) + " offered" +
+                 (row.value("sustained", true) ? "" : ", not sustained");
+    } else if (number(row, "point")) {
+        label += ", " + with_commas(number(row, "connections").value_or(0)) + " connections";
+    }
+    return label;
+}
+
+/// Microseconds, with less detail the more there are.
+std::string microseconds(const std::optional<double>& value) {
+    constexpr double kMany = 1000;
+    return cell(value, value && *value >= kMany ? 0 : 1);
 }
 
 std::string predicted(const json& row, const Figure& figure, int decimals) {
@@ -98,7 +114,7 @@ std::string measured_line(const json& row, const Figure& figure) {
         {with_commas(*value, decimals), cell(number(row, "p50_ms"), 1),
          cell(number(row, "p99_ms"), 1), cell(number(row, "os_threads_peak"), 0),
          cell(number(row, "rss_bytes_peak"), 1, 1e-6),
-         cell(number(row, "server_cpu_us_per_request"), 1), predicted(row, figure, decimals),
+         microseconds(number(row, "server_cpu_us_per_request")), predicted(row, figure, decimals),
          number(row, "share_of_machine_ceiling") ? percent(*number(row, "share_of_machine_ceiling"))
                                                  : std::string(kNothing)});
 }
@@ -187,18 +203,38 @@ std::string silence(const json& experiment) {
     return sentences;
 }
 
+/// One sentence for each gate that did not hold, with the rows that it concerns.
 std::string doubts(const json& experiment) {
+    struct Doubt {
+        std::string gate, first;
+        std::size_t others = 0;
+    };
+    std::vector<Doubt> doubts;
     std::string sentences;
     for (const json& row : list(experiment, "rows")) {
         for (const json& gate : list(row, "gates")) {
             const std::string verdict = text(gate, "verdict");
-            if (verdict == "suspect" || verdict == "invalid") {
-                sentences += wrap(marked_label(row) + ": " + verdict + ", " + text(gate, "reason"));
+            if (verdict != "suspect" && verdict != "invalid") {
+                continue;
+            }
+            const std::string key = verdict + text(gate, "id");
+            const auto known = std::ranges::find(doubts, key, &Doubt::gate);
+            if (known == doubts.end()) {
+                doubts.push_back(
+                    {key, marked_label(row) + ": " + verdict + ", " + text(gate, "reason")});
+            } else {
+                ++known->others;
             }
         }
         for (const json& problem : list(row, "problems")) {
             sentences += wrap(marked_label(row) + ": " + problem.get<std::string>());
         }
+    }
+    for (const Doubt& doubt : doubts) {
+        sentences += wrap(doubt.first + (doubt.others == 0 ? ""
+                                                           : " The same gate, other figures: " +
+                                                                 std::to_string(doubt.others) +
+                                                                 " more of the rows."));
     }
     return sentences;
 }
