@@ -30,7 +30,7 @@ class InjectionPolicy {
         unsigned working = 0;   ///< threads that hold a job, blocked ones included
         unsigned blocked = 0;   ///< threads that block on a future, and told the pool
         bool has_work = false;  ///< a job is queued
-        Instant last_dequeue;
+        Instant last_dequeue{};
     };
 
     InjectionPolicy(const InjectionSettings& settings, Instant start);

@@ -5,6 +5,7 @@
 
 #include "common/http/response_head.hpp"
 #include "common/http/response_parser.hpp"
+#include "common/limits.hpp"
 
 namespace beast_http = boost::beast::http;
 using namespace common;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 
 namespace client {
@@ -38,7 +39,8 @@ Flags command_line(const std::string& path, const Flags& flags) {
 }
 
 Flags with_downstream(Port downstream, const Flags& flags) {
-    Flags all{"--downstream", "127.0.0.1:" + std::to_string(downstream)};
+    Flags all = programs().server_flags;
+    all.insert(all.end(), {"--downstream", "127.0.0.1:" + std::to_string(downstream)});
     all.insert(all.end(), flags.begin(), flags.end());
     return all;
 }
@@ -70,10 +72,16 @@ int run_all_tests(int argc, char** argv) {
     for (const std::string& argument : std::vector<std::string>(argv + 1, argv + argc)) {
         if (argument.starts_with("--server=")) {
             the_programs.server = argument.substr(argument.find('=') + 1);
+        } else if (argument.starts_with("--server-flags=")) {
+            std::istringstream words(argument.substr(argument.find('=') + 1));
+            for (std::string word; std::getline(words, word, ',');) {
+                the_programs.server_flags.push_back(word);
+            }
         } else if (argument.starts_with("--stub=")) {
             the_programs.stub = argument.substr(argument.find('=') + 1);
         } else {
-            std::cerr << "usage: " << argv[0] << " --server=PATH --stub=PATH [--gtest_…]\n";
+            std::cerr << "usage: " << argv[0]
+                      << " --server=PATH [--server-flags=FLAG,VALUE] --stub=PATH [--gtest_…]\n";
             return 2;
         }
     }

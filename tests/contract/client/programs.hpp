@@ -8,9 +8,13 @@
 
 namespace client {
 
-/// The programs under test, from the flags `--server=PATH` and `--stub=PATH`.
+using Flags = std::vector<std::string>;
+
+/// The programs under test, from the flags `--server=PATH`, `--server-flags=FLAG,VALUE` (what every
+/// server is started with) and `--stub=PATH`.
 struct Programs {
     std::string server;
+    Flags server_flags;
     std::string stub;
 
     /// What the server calls itself, for instance `stackful`.
@@ -20,8 +24,6 @@ const Programs& programs();
 
 /// What every `main` of these suites does.
 int run_all_tests(int argc, char** argv);
-
-using Flags = std::vector<std::string>;
 
 /// A server or stub that listens. When it goes out of scope it is told to stop, and the test fails
 /// unless it exits with 0, which a sanitizer's finding would prevent.
