@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 #include <random>
+#include <set>
 
 #include "bench/interrupt.hpp"
 #include "bench/limits.hpp"
@@ -60,6 +61,13 @@ std::string obstacle(const Row& row) {
                      std::to_string(limit.rlim_cur);
 }
 
+Run not_run(const Row& row, const std::string& why) {
+    Run run;
+    run.row = row.id;
+    run.problems.push_back(why);
+    return run;
+}
+
 class Campaign {
   public:
     Campaign(const CampaignOptions& options, Session& session, std::size_t steps, milliseconds time)
@@ -69,13 +77,16 @@ class Campaign {
           progress_(steps),
           time_left_(time) {}
 
-    /// Null when it could not begin.
-    json run(Experiment experiment) {
+    json run(const Experiment& experiment) {
         report::Measured measured;
         measured.cpus = session_.places.cpus;
         runs_.clear();
-        if (!prepare(experiment, measured)) {
-            return nullptr;
+        if (const auto why = prepare(experiment, measured); !why.empty()) {
+            progress_.note(experiment.id + ": " + why);
+            for (const Row& row : experiment.rows) {
+                runs_.push_back(not_run(row, "not run: " + why));
+            }
+            return report::summarize(experiment, runs_, measured);
         }
         for (const auto& [round, row] : plan(experiment, random_)) {
             run_one(experiment, *row, round, measured);
@@ -87,12 +98,13 @@ class Campaign {
     }
 
   private:
-    bool prepare(Experiment& experiment, report::Measured& measured) {
+    /// What keeps the experiment from being run; empty when nothing does.
+    std::string prepare(const Experiment& experiment, report::Measured& measured) {
         progress_.show(experiment.id + ", preparing", time_left_);
         if (!experiment.stub.empty()) {
             const auto stub = measure_stub(experiment, session_);
             if (!stub) {
-                return fail(experiment, stub.error);
+                return stub.error;
             }
             measured.stub_median_s = *stub.value;
         }
@@ -101,57 +113,54 @@ class Campaign {
         if (is_cpu && session_.cpu_iterations == 0) {
             const auto iterations = calibrate_cpu_work(session_);
             if (!iterations) {
-                return fail(experiment, iterations.error);
+                return iterations.error;
             }
             session_.cpu_iterations = *iterations.value;
         }
-        return measure_peaks(experiment, measured);
-    }
-
-    bool fail(const Experiment& experiment, const std::string& why) {
-        if (!interrupted()) {
-            progress_.note(experiment.id + ": " + why);
-        }
-        return false;
+        measure_peaks(experiment, measured);
+        return {};
     }
 
     /// Of every series of an open loop: what it reaches in a closed one.
-    bool measure_peaks(const Experiment& experiment, report::Measured& measured) {
+    void measure_peaks(const Experiment& experiment, report::Measured& measured) {
+        std::set<std::string> tried;
         for (const Row& row : experiment.rows) {
-            if (row.load.kind != LoadKind::open || measured.peaks.contains(row.series)) {
+            if (row.load.kind != LoadKind::open || !tried.insert(row.series).second) {
                 continue;
             }
             Row closed = row;
             closed.id = row.series + "-peak";
             closed.load.kind = LoadKind::closed;
             const Run run = run_row(experiment, closed, {.round = 0}, session_);
-            if (!run.measured || run.rate() <= 0) {
-                return fail(experiment, run.problems.empty() ? "no peak of " + row.series
-                                                             : run.problems.front());
+            for (const auto& problem : run.problems) {
+                progress_.note(closed.id + ": " + problem);
             }
-            measured.peaks[row.series] = run.rate();
-            p99_s_[row.series] = run.raw.p99_ms.value_or(0) / 1000;
+            if (run.measured && run.rate() > 0 &&
+                validity::worst(run.gates) != validity::Verdict::invalid) {
+                measured.peaks[row.series] = run.rate();
+                p99_s_[row.series] = run.raw.p99_ms.value_or(0) / 1000;
+            }
         }
-        return true;
     }
 
     void run_one(const Experiment& experiment, const Row& row, int round,
                  const report::Measured& measured) {
         progress_.show(experiment.id + ", " + row.id + ", round " + std::to_string(round),
                        time_left_);
-        if (const auto why = obstacle(row); !why.empty()) {
-            Run run;
-            run.row = row.id;
-            run.problems.push_back(why);
-            runs_.push_back(std::move(run));
-        } else {
-            Circumstances circumstances{.round = round, .stub_median_s = measured.stub_median_s};
-            if (row.load.kind == LoadKind::open) {
-                circumstances.offered_rps = row.load.offered_share * measured.peaks.at(row.series);
-                circumstances.p99_s = p99_s_[row.series];
-            }
-            runs_.push_back(run_row(experiment, row, circumstances, session_));
+        Row actual = row;
+        Circumstances circumstances{.round = round, .stub_median_s = measured.stub_median_s};
+        std::string why;
+        if (row.load.kind == LoadKind::open && !measured.peaks.contains(row.series)) {
+            why = "not run: the peak of " + row.series + " is not known";
+        } else if (row.load.kind == LoadKind::open) {
+            circumstances.offered = load::open_loop(
+                row.load.offered_share * measured.peaks.at(row.series), p99_s_[row.series],
+                std::chrono::duration<double>(row.load.duration).count());
+            actual.load.connections = circumstances.offered.connections;
         }
+        why = why.empty() ? obstacle(actual) : why;
+        runs_.push_back(why.empty() ? run_row(experiment, actual, circumstances, session_)
+                                    : not_run(row, why));
         if (interrupted()) {
             runs_.pop_back();
             return;
@@ -171,6 +180,7 @@ class Campaign {
     std::map<std::string, double> p99_s_;
 };
 
+/// Again after each experiment, because a claim may refer to the rows of another.
 void judge(json& results, const std::vector<Experiment>& experiments) {
     for (json& one : results["experiments"]) {
         const auto found =
@@ -196,14 +206,17 @@ json run_campaign(std::vector<Experiment> experiments, const CampaignOptions& op
                   Session& session, const std::function<void(const json&)>& keep) {
     const auto begin = std::chrono::steady_clock::now();
     session.canary_s = sample::spin_canary_s(limits::kCanaries);
-    json results = {{"schema", report::kSchema},
-                    {"complete", false},
-                    {"argv", options.argv},
-                    {"seed", options.seed},
-                    {"profile", name_of(options.profile)},
-                    {"started", utc_now()},
-                    {"environment", report::environment(session.places)},
-                    {"experiments", options.done}};
+    json results = {
+        {"schema", report::kSchema},  {"complete", false},
+        {"argv", options.argv},       {"asked", options.asked},
+        {"seed", options.seed},       {"profile", name_of(options.profile)},
+        {"started", utc_now()},       {"environment", report::environment(session.places)},
+        {"experiments", options.done}};
+    const std::vector<Experiment> definitions = experiments;
+    std::erase_if(experiments, [&](const Experiment& one) {
+        return std::ranges::any_of(options.done,
+                                   [&](const json& done) { return done["id"] == one.id; });
+    });
     std::size_t steps = 0;
     milliseconds time{0};
     for (Experiment& experiment : experiments) {
@@ -211,27 +224,30 @@ json run_campaign(std::vector<Experiment> experiments, const CampaignOptions& op
         if (options.profile == Profile::fit) {
             const auto ceiling = measure_ceiling(experiment, session);
             factor = ceiling ? fit_factor(experiment, *ceiling.value) : 1;
+            results["fit_factors"][experiment.id] = factor;
         }
         apply_profile(experiment, options.profile, factor, session.places.cpus, options.overrides);
         steps += steps_of(experiment);
         time += time_of(experiment, session.places.cpus);
     }
     Campaign campaign(options, session, steps, time);
-    for (const Experiment& experiment : experiments) {
-        json result = campaign.run(experiment);
-        if (!result.is_null()) {
-            result["complete"] = !interrupted();
-            results["experiments"].push_back(std::move(result));
-        }
-        results["complete"] = !interrupted() && &experiment == &experiments.back();
+    const auto finish = [&](bool complete) {
+        results["complete"] = complete;
         results["duration_s"] =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        judge(results, experiments);
+        judge(results, definitions);
         keep(results);
+    };
+    for (const Experiment& experiment : experiments) {
+        json result = campaign.run(experiment);
+        result["complete"] = !interrupted();
+        results["experiments"].push_back(std::move(result));
+        finish(false);
         if (interrupted()) {
-            break;
+            return results;
         }
     }
+    finish(true);
     return results;
 }
 

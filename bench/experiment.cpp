@@ -250,6 +250,32 @@ Row read_row(Members members, const Experiment& experiment, const Request& reque
     return row;
 }
 
+/// What report/claims.hpp relies on.
+void check_claim(Members members) {
+    members.text("id");
+    members.text_or("says", "");
+    members.text_or("published", "");
+    members.text_or("cannot_be_tested", "");
+    members.texts_or_none("cpu_must_not_limit");
+    int number = 0;
+    for (const json& condition : members.has("when") ? members.at("when") : json::array()) {
+        Members parts(condition, members.place() + ".when[" + std::to_string(number++) + "]");
+        for (const char* key : {"value", "over"}) {
+            if ((key == std::string("value") || parts.has(key)) && !parts.at(key).is_number()) {
+                parts.text(key);
+            }
+        }
+        constexpr double kAny = 1e18;
+        for (const char* key : {"at_least", "at_most"}) {
+            if (parts.has(key)) {
+                parts.number(key, -kAny, kAny);
+            }
+        }
+        parts.no_others();
+    }
+    members.no_others();
+}
+
 Sweep read_sweep(Members members) {
     Sweep sweep;
     sweep.parameter = members.choice("parameter", {"connections", "offered_share"});
@@ -311,6 +337,9 @@ Experiment read_experiment(const json& document, const json& published, const st
     if (members.has("sweep")) {
         experiment.sweep = read_sweep(Members(members.at("sweep"), file + ": sweep"));
     }
+    if (experiment.load.kind == LoadKind::open && experiment.sweep.parameter != "offered_share") {
+        throw ExperimentError(file + ": load.kind open needs a \"sweep\" of offered_share");
+    }
     std::set<std::string> ids;
     int number = 0;
     for (const json& row : members.at("rows")) {
@@ -326,6 +355,10 @@ Experiment read_experiment(const json& document, const json& published, const st
     }
     if (members.has("claims")) {
         experiment.claims = members.at("claims");
+        int claim = 0;
+        for (const json& one : experiment.claims) {
+            check_claim(Members(one, file + ": claims[" + std::to_string(claim++) + "]"));
+        }
     }
     experiment.remarks = members.texts_or_none("remarks");
     members.no_others();

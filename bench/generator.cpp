@@ -174,6 +174,8 @@ class Single final : public Generator {
 std::unique_ptr<Generator> start_h2load(const Aim& aim, const std::vector<std::string>& arguments,
                                         const std::filesystem::path& log, H2load::Parse parse,
                                         std::chrono::milliseconds patience, std::string& problem) {
+    std::error_code ignored;
+    std::filesystem::remove(log, ignored);  // h2load appends
     auto child = Child::start(aim.places.h2load, arguments, aim.places.raw / aim.file);
     if (!child) {
         problem = child.error;

@@ -29,6 +29,11 @@ inline constexpr double kKeptIntervalS = 0.5;
 inline constexpr double kWatchIntervalS = 0.5;
 /// After the load, until requests that were out have been counted.
 inline constexpr std::chrono::milliseconds kSettle = 300ms;
+/// How long a server may take to finish what a load left behind, how often it is looked at, and
+/// how many looks in a row must find nothing in flight.
+inline constexpr std::chrono::milliseconds kSettleAtMost = 20s;
+inline constexpr std::chrono::milliseconds kQuietLook = 20ms;
+inline constexpr int kQuietLooks = 3;
 /// The pause between two attempts to get the first answer of a program that starts.
 inline constexpr std::chrono::microseconds kStartLook = 200us;
 inline constexpr std::chrono::milliseconds kLongestBurst = 10min;

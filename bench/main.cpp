@@ -80,6 +80,9 @@ std::filesystem::path results_folder(const RunOptions& options) {
         std::strftime(name, sizeof name, "%Y-%m-%dT%H-%M-%SZ", std::gmtime(&now));
         folder = std::filesystem::path("results") / name;
     }
+    if (options.resume.empty() && std::filesystem::exists(folder / "results.json")) {
+        throw ExperimentError(folder.string() + " holds results already; choose another folder");
+    }
     std::filesystem::create_directories(folder / "raw");
     return std::filesystem::absolute(folder);
 }
@@ -143,10 +146,39 @@ bool show(const std::filesystem::path& folder, const json& results, bool is_publ
     return written;
 }
 
+/// What a run that goes on must ask again, and the reverse.
+json asked(const RunOptions& options) {
+    return {{"experiments", options.experiments},
+            {"folder", std::filesystem::absolute(options.experiments_folder).string()},
+            {"all", options.all},
+            {"profile", options.profile},
+            {"rows", options.overrides.rows},
+            {"connections", options.connections},
+            {"runs", options.runs},
+            {"duration_ms", options.duration_ms},
+            {"seed", options.seed}};
+}
+void take_over(RunOptions& options, const json& results) {
+    const json& asked = results.at("asked");
+    options.experiments = asked.at("experiments").get<std::vector<std::string>>();
+    options.experiments_folder = asked.at("folder").get<std::string>();
+    options.all = asked.at("all");
+    options.profile = asked.at("profile");
+    options.overrides.rows = asked.at("rows").get<std::vector<std::string>>();
+    options.connections = asked.at("connections");
+    options.runs = asked.at("runs");
+    options.duration_ms = asked.at("duration_ms");
+    options.seed = asked.at("seed");
+}
+
 int run(RunOptions& options, const std::vector<std::string>& argv) {
+    catch_interrupts();
     if (const auto why = report::unfit_build(); !why.empty()) {
         spdlog::error("{}", why);
         return 1;
+    }
+    if (!options.resume.empty()) {
+        take_over(options, read_results(options.resume));
     }
     options.overrides.connections =
         options.connections > 0 ? std::optional(options.connections) : std::nullopt;
@@ -159,12 +191,12 @@ int run(RunOptions& options, const std::vector<std::string>& argv) {
                              .overrides = options.overrides,
                              .seed = options.seed,
                              .folder = {},
-                             .argv = argv};
+                             .argv = argv,
+                             .asked = {}};
+    campaign.asked = asked(options);
     if (!options.resume.empty()) {
         for (const json& done : read_results(options.resume)["experiments"]) {
             if (done.value("complete", false)) {
-                std::erase_if(experiments,
-                              [&](const Experiment& one) { return one.id == done["id"]; });
                 campaign.done.push_back(done);
             }
         }
@@ -260,7 +292,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         .add_option("--experiments", options.experiments_folder,
                     "Folder of experiment files (docs/experiments.md)")
         ->check(CLI::ExistingDirectory);
-    command.add_option("--rows", options.overrides.rows, "Only these rows, by id")->delimiter(',');
+    command.add_option("--rows", options.overrides.rows, "Only these rows, by id, such as a,b")
+        ->delimiter(',')
+        ->allow_extra_args(false);
     command.add_option("--connections", options.connections, "Instead of the profile's")
         ->check(CLI::Range(1, 100'000));
     command.add_option("--duration", options.duration_ms, "Of one run, whole seconds, such as 6s")
@@ -273,7 +307,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command.add_option("--seed", options.seed, "Of the order in which rows are run");
     auto* out =
         command.add_option("--out", options.out, "Folder for results, not results/<UTC time>");
-    command.add_option("--resume", options.resume, "Go on with the interrupted run of this folder")
+    command
+        .add_option("--resume", options.resume,
+                    "Go on with the interrupted run of this folder, as it was begun")
         ->check(CLI::ExistingDirectory)
         ->excludes(out);
 }
@@ -306,7 +342,6 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;
     }
-    catch_interrupts();
     try {
         if (run_command->parsed()) {
             return run(options, {argv, argv + argc});

@@ -71,18 +71,21 @@ struct MachineReading {
     Clock::time_point at = Clock::now();
 };
 
-void take_machine(const MachineReading& before, const MachineReading& after, double own_cpu_s,
-                  validity::Facts& facts) {
+void take_machine(const MachineReading& before, const MachineReading& after, bool server_is_known,
+                  double own_cpu_s, validity::Facts& facts) {
     if (before.tcp && after.tcp) {
         facts.tcp = *after.tcp - *before.tcp;
+    }
+    if (before.throttled && after.throttled) {
+        facts.throttled_periods = *after.throttled - *before.throttled;
     }
     if (before.cpu && after.cpu) {
         facts.steal_s = after.cpu->steal_s - before.cpu->steal_s;
         const double busy_s = after.cpu->busy_s - before.cpu->busy_s;
+        if (!server_is_known) {
+            return;  // its own work would count as somebody else's
+        }
         facts.other_cpus = std::max(0.0, busy_s - own_cpu_s) / seconds(after.at - before.at);
-    }
-    if (before.throttled && after.throttled) {
-        facts.throttled_periods = *after.throttled - *before.throttled;
     }
 }
 
@@ -131,9 +134,10 @@ class Sampler {
     /// A sample for the report; of a watched row with what its /metrics say.
     void keep(Sample sample) {
         const double interval_s = row_.watch ? limits::kWatchIntervalS : limits::kKeptIntervalS;
-        if (!run_.samples.empty() && sample.t_s - run_.samples.back().t_s < interval_s) {
+        if (sample.t_s < next_kept_s_) {
             return;
         }
+        next_kept_s_ += interval_s;
         if (row_.watch) {
             const auto metrics = target::ask(server_.address, {.path = "/metrics"});
             if (metrics) {
@@ -161,6 +165,7 @@ class Sampler {
     Run& run_;
     std::vector<double> threads_, rss_bytes_;
     ReceivedBytes half_time_, end_;
+    double next_kept_s_ = 0;
 };
 
 /// One run, step by step.
@@ -253,7 +258,29 @@ class RowRun {
             return false;
         }
         server_ = std::move(*server);
+        run_.facts.build_type = build_type();
         return true;
+    }
+
+    /// None for programs that are not ours, or do not say.
+    std::optional<std::string> build_type() {
+        if (!server_->is_ours || row_.ceiling) {
+            return std::nullopt;
+        }
+        const std::string& program = row_.command.front();
+        const auto known = session_.build_types.find(program);
+        if (known != session_.build_types.end()) {
+            return known->second;
+        }
+        auto child = target::Child::start(session_.places.programs / program, {"--version"},
+                                          session_.places.raw / (program + "-version"));
+        const auto until = Clock::now() + limits::kRequest;
+        while (child && !child->has_ended() && Clock::now() < until) {
+            std::this_thread::sleep_for(limits::kLook);
+        }
+        const auto type = child ? sample::parse_build_type(child->output()) : std::nullopt;
+        session_.build_types[program] = type;
+        return type;
     }
 
     /// A cold server is asked for /health only: the first request to its pool starts the clock.
@@ -310,8 +337,25 @@ class RowRun {
             wait_for(*generator, [](Clock::duration) {});
             Run discarded;
             generator->report(discarded);
+            settle();
         }
         return note(problem);
+    }
+
+    /// Lets a server of ours finish what a load that has gone left behind in its queues.
+    void settle() {
+        if (!server_->is_ours || row_.ceiling || row_.cold) {
+            return;
+        }
+        const auto until = Clock::now() + limits::kSettleAtMost;
+        for (int quiet = 0;
+             quiet < limits::kQuietLooks && Clock::now() < until && !interrupted();) {
+            std::this_thread::sleep_for(limits::kQuietLook);
+            const auto metrics = target::ask(server_->address, {.path = "/metrics"});
+            const bool is_quiet =
+                metrics && target::metric(metrics.value->body, "waitbench_in_flight", "") == 0.0;
+            quiet = is_quiet ? quiet + 1 : 0;
+        }
     }
 
     /// Returns when the generator has ended, or its time is over, or Ctrl-C was pressed.
@@ -340,14 +384,10 @@ class RowRun {
             case LoadKind::burst:
                 generator = start_burst(aim("h2load"), load.requests, load.connections, problem);
                 break;
-            case LoadKind::open: {
-                const auto loop = load::open_loop(circumstances_.offered_rps, circumstances_.p99_s,
-                                                  seconds(load.duration));
-                run_.offered_rps = loop.offered_rps();
-                run_.facts.connections = loop.connections;
-                generator = start_open(aim("h2load"), loop, problem);
+            case LoadKind::open:
+                run_.offered_rps = circumstances_.offered.offered_rps();
+                generator = start_open(aim("h2load"), circumstances_.offered, problem);
                 break;
-            }
             case LoadKind::single:
             case LoadKind::startup:
                 generator = start_single(aim("single"),
@@ -388,7 +428,7 @@ class RowRun {
         generator->report(run_);
         run_.facts.generator_cpu_s =
             generator->cpu_s() ? std::optional(run_.load_cpu_s) : std::nullopt;
-        take_machine(before, after, run_.load_cpu_s + run_.server_cpu_s + run_.stub_cpu_s,
+        take_machine(before, after, pid != 0, run_.load_cpu_s + run_.server_cpu_s + run_.stub_cpu_s,
                      run_.facts);
         const double canary_after_s = sample::spin_canary_s(limits::kCanaries);
         session_.canary_s = std::min({session_.canary_s, canary_before_s, canary_after_s});
@@ -399,6 +439,7 @@ class RowRun {
         if (interrupted()) {
             return;
         }
+        settle();
         const std::string wrong = check(server_->address, probe_, body_);
         run_.facts.wrong_answer = wrong.empty() ? "" : "after the load " + wrong;
         std::this_thread::sleep_for(limits::kSettle);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "bench/experiment.hpp"
+#include "bench/load/h2load.hpp"
 #include "bench/result.hpp"
 #include "bench/run.hpp"
 #include "bench/target/server.hpp"
@@ -15,6 +16,8 @@ struct Session {
     target::Places places;
     double canary_s = 0;               ///< The fastest spin canary so far.
     std::uint64_t cpu_iterations = 0;  ///< GET /cpu's work; 0: each server calibrates itself.
+    /// What `--version` of each program of ours says of its build.
+    std::map<std::string, std::optional<std::string>> build_types{};
 };
 
 /// Seconds that the stub's own answer takes, the median with one connection and no load.
@@ -31,8 +34,7 @@ Result<double> measure_ceiling(const Experiment& experiment, Session& session);
 struct Circumstances {
     int round = 1;
     double stub_median_s = 0;  ///< 0 without a stub.
-    double offered_rps = 0;    ///< Of an open loop,
-    double p99_s = 0;          ///< which is spread by the closed loop's p99.
+    load::OpenLoop offered{};  ///< Of an open loop.
 };
 
 /// Starts stub and server, verifies, warms up, loads, samples, verifies, stops, judges. Whatever

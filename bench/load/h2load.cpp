@@ -8,6 +8,8 @@ namespace bench::load {
 namespace {
 
 constexpr double kMostRpsPerConnection = 50;
+constexpr int kLongestPeriodMs = 1000;
+constexpr double kConnectionsPerPeriod = 10;
 
 std::vector<std::string> common_arguments(const std::filesystem::path& log,
                                           const std::filesystem::path& body) {
@@ -45,7 +47,14 @@ OpenLoop open_loop(double rate, double p99_s, double duration_s) {
         p99_s > 0 ? std::min(kMostRpsPerConnection, 1 / (2 * p99_s)) : kMostRpsPerConnection;
     loop.rps_per_connection = std::max(1, static_cast<int>(each));
     loop.connections = std::max(1, static_cast<int>(std::lround(rate / loop.rps_per_connection)));
-    loop.connections_per_ms = std::max(1, static_cast<int>(std::lround(rate / 1000)));
+    // Whole connections a period: the longest of these periods leaves the smallest error.
+    for (loop.period_ms = 1; loop.period_ms < kLongestPeriodMs; loop.period_ms *= 10) {
+        if (rate * loop.period_ms / 1000 >= kConnectionsPerPeriod) {
+            break;
+        }
+    }
+    loop.connections_per_period =
+        std::max(1, static_cast<int>(std::lround(rate * loop.period_ms / 1000)));
     loop.requests = static_cast<int>(loop.offered_rps() * duration_s);
     return loop;
 }
@@ -104,11 +113,12 @@ std::vector<std::string> burst_arguments(int requests, int connections,
 std::vector<std::string> open_arguments(const OpenLoop& loop, const std::filesystem::path& log,
                                         const std::filesystem::path& body, const std::string& url) {
     auto arguments = common_arguments(log, body);
-    arguments.insert(arguments.end(), {"--requests=" + std::to_string(loop.requests),
-                                       "--clients=" + std::to_string(loop.connections),
-                                       "--rps=" + std::to_string(loop.rps_per_connection),
-                                       "--rate=" + std::to_string(loop.connections_per_ms),
-                                       "--rate-period=1ms", url});
+    arguments.insert(arguments.end(),
+                     {"--requests=" + std::to_string(loop.requests),
+                      "--clients=" + std::to_string(loop.connections),
+                      "--rps=" + std::to_string(loop.rps_per_connection),
+                      "--rate=" + std::to_string(loop.connections_per_period),
+                      "--rate-period=" + std::to_string(loop.period_ms) + "ms", url});
     return arguments;
 }
 

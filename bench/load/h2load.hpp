@@ -16,7 +16,9 @@ namespace bench::load {
 struct OpenLoop {
     int connections = 1;
     int rps_per_connection = 1;
-    int connections_per_ms = 1;  ///< How fast they are opened, so that they are staggered.
+    /// How fast they are opened, so that they are staggered over one of their own intervals.
+    int connections_per_period = 1;
+    int period_ms = 1;
     int requests = 1;
 
     double offered_rps() const { return static_cast<double>(connections) * rps_per_connection; }

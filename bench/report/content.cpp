@@ -353,7 +353,7 @@ Figure figure_of(const json& experiment) {
     if (name == "wall") {
         return {name, "wall s", false};
     }
-    return name == "start" ? Figure{name, "first answer ms", false} : Figure{"rate", "req/s", true};
+    return name == "start" ? Figure{name, "start ms", false} : Figure{"rate", "req/s", true};
 }
 
 std::string label_of(const json& row) {

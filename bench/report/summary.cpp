@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 /// Above this share of one CPU for each of its threads the load generator is the limit.
-constexpr double kGeneratorIsFull = 0.95;
+constexpr double kGeneratorIsFull = 0.9;
 constexpr double kConfidence = 0.95;
 /// A longer command is called by the row's id.
 constexpr std::size_t kLongestLabel = 46;
@@ -75,7 +75,7 @@ std::optional<double> take_off_of(const Row& row, int cpus) {
                                static_cast<unsigned>(row.load.connections));
 }
 
-Prediction predict_injected(const Experiment& experiment, const Row& row, double wait_s, int cpus) {
+Prediction predict_injected(const Row& row, double wait_s, int cpus) {
     predict::Scenario scenario;
     scenario.injection = injection_of(row, cpus);
     scenario.completions =
@@ -87,13 +87,12 @@ Prediction predict_injected(const Experiment& experiment, const Row& row, double
     const predict::Course course = predict::simulate(scenario);
     const double completed =
         course.half_seconds.empty() ? 0 : static_cast<double>(course.half_seconds.back().completed);
-    (void)experiment;
     return {completed / scenario.duration_s, "injected",
             "0 until the simulated take-off, then connections / wait",
             completed > 0 ? "wait" : "starved"};
 }
 
-Prediction predict_rate(const Experiment& experiment, const Row& row, double wait_s, int cpus) {
+Prediction predict_rate(const Row& row, double wait_s, int cpus) {
     const double connections = row.load.connections;
     switch (row.predict.rule) {
         case Rule::unbounded:
@@ -105,7 +104,7 @@ Prediction predict_rate(const Experiment& experiment, const Row& row, double wai
                     "min(connections, servers) / wait", servers < connections ? "pool" : "wait"};
         }
         case Rule::injected:
-            return predict_injected(experiment, row, wait_s, cpus);
+            return predict_injected(row, wait_s, cpus);
         case Rule::cpu:
             return {predict::cpu_bound(cpus, row.predict.work_s), "cpu", "CPUs / work", "work"};
         case Rule::none:
@@ -132,7 +131,7 @@ Prediction predict_wall(const Row& row, double wait_s, int cpus) {
             servers < at_once ? "pool" : "wait"};
 }
 
-Prediction predict_row(const Experiment& experiment, const Row& row, double wait_s, int cpus) {
+Prediction predict_row(const Row& row, double wait_s, int cpus) {
     if (row.predict.rule == Rule::none || row.ceiling ||
         (row.predict.rule != Rule::cpu && wait_s <= 0)) {
         return {};
@@ -140,35 +139,31 @@ Prediction predict_row(const Experiment& experiment, const Row& row, double wait
     if (row.load.kind == LoadKind::open) {
         return {};
     }
-    return figure_name(row.load.kind) == std::string("rate")
-               ? predict_rate(experiment, row, wait_s, cpus)
-               : predict_wall(row, wait_s, cpus);
+    return figure_name(row.load.kind) == std::string("rate") ? predict_rate(row, wait_s, cpus)
+                                                             : predict_wall(row, wait_s, cpus);
 }
 
 /// The model's own limit, unless the CPUs or the load generator were used up before.
 std::string limiter(const Prediction& prediction, const json& row,
                     const std::vector<const Run*>& runs, int cpus) {
-    const auto cost_s = [&](const char* name) { return row.value(name, 0.0) / 1e6; };
-    const double request_s = cost_s("server_cpu_us_per_request") +
-                             cost_s("stub_cpu_us_per_request") + cost_s("load_cpu_us_per_request");
+    if (prediction.limit == "work" || prediction.limit == "starved") {
+        return prediction.limit;
+    }
     const bool generator_is_full = std::ranges::any_of(runs, [](const Run* run) {
         return run->load_cpu_s >
                kGeneratorIsFull * run->facts.duration_s * run->facts.generator_threads;
     });
-    if (prediction.limit == "work" || prediction.limit == "starved") {
-        return prediction.limit;
-    }
     if (generator_is_full) {
         return "load";
     }
-    const double rate = row.value("rps", 0.0);
-    // Nearly all CPU time is accounted for: nothing is left for a higher rate.
-    constexpr double kNearlyAll = 0.85;
-    const bool cpus_are_full = request_s > 0 && rate * request_s > kNearlyAll * cpus;
-    if (prediction.value && prediction.rule != "" && !cpus_are_full) {
+    if (!prediction.value || row.contains("wall_s")) {
         return prediction.limit;
     }
-    return cpus_are_full ? "CPU" : prediction.limit;
+    const double cost_s =
+        (row.value("server_cpu_us_per_request", 0.0) + row.value("stub_cpu_us_per_request", 0.0) +
+         row.value("load_cpu_us_per_request", 0.0)) /
+        1e6;
+    return predict::with_limit(*prediction.value, prediction.limit, cpus, cost_s).limit;
 }
 
 void put_latencies(json& row, const std::vector<const Run*>& runs) {
@@ -203,12 +198,16 @@ void put_costs(json& row, const std::vector<const Run*>& runs) {
     });
 }
 
-void put_rate(json& row, const std::vector<const Run*>& runs) {
+/// Its range belongs to experiments that compare rates.
+void put_rate(json& row, const std::vector<const Run*>& runs, bool with_range) {
     const auto rates = values_of(runs, [](const Run& run) { return std::optional(run.rate()); });
     if (rates.empty()) {
         return;
     }
     row["rps"] = statistics::median(rates);
+    if (!with_range) {
+        return;
+    }
     row["rps_low"] = std::ranges::min(rates);
     row["rps_high"] = std::ranges::max(rates);
     if (rates.size() >= statistics::kRunsForInterval) {
@@ -239,13 +238,15 @@ std::string row_label(const Row& row, int cpus) {
 }
 
 json row_head(const Row& row, int cpus) {
-    json head = {{"id", row.id},
-                 {"label", row_label(row, cpus)},
-                 {"request", {{"method", row.request.method}, {"path", row.request.path}}},
-                 {"connections", row.load.connections},
-                 {"cold", row.cold},
-                 {"ceiling", row.ceiling},
-                 {"published", row.published}};
+    json head = {
+        {"id", row.id},
+        {"label", row_label(row, cpus)},
+        {"request",
+         {{"method", row.request.method}, {"path", substituted(row, row.request.path, cpus)}}},
+        {"connections", row.load.connections},
+        {"cold", row.cold},
+        {"ceiling", row.ceiling},
+        {"published", row.published}};
     if (row.url.empty()) {
         for (const auto& word : row.command) {
             head["command"].push_back(substituted(row, word, cpus));
@@ -270,6 +271,11 @@ void put_gates(json& row, const std::vector<const Run*>& runs) {
     row["gates"] = to_json(gates);
 }
 
+/// A row that waits for the stub waits as long as the stub was measured to take.
+double wait_of(const Experiment& experiment, const Row& row, double stub_median_s) {
+    return experiment.stub.empty() || row.wait_s != experiment.wait_s ? row.wait_s : stub_median_s;
+}
+
 json summarize_row(const Experiment& experiment, const Row& row, const std::vector<Run>& runs,
                    const Measured& measured) {
     json result = row_head(row, measured.cpus);
@@ -288,10 +294,8 @@ json summarize_row(const Experiment& experiment, const Row& row, const std::vect
     result["answered"] = std::ranges::any_of(
         of_row, [](const Run* run) { return run->facts.requests > run->facts.status_errors; });
     put_gates(result, of_row);
-    const double wait_s = experiment.stub.empty() || row.wait_s != experiment.wait_s
-                              ? row.wait_s
-                              : measured.stub_median_s;
-    const Prediction prediction = predict_row(experiment, row, wait_s, measured.cpus);
+    const double wait_s = wait_of(experiment, row, measured.stub_median_s);
+    const Prediction prediction = predict_row(row, wait_s, measured.cpus);
     const std::string figure = figure_name(row.load.kind);
     if (prediction.value) {
         result["predicted"] = {{"figure", figure},
@@ -305,7 +309,7 @@ json summarize_row(const Experiment& experiment, const Row& row, const std::vect
     if (of_row.empty()) {
         return result;
     }
-    put_rate(result, of_row);
+    put_rate(result, of_row, figure == "rate");
     put_latencies(result, of_row);
     put_costs(result, of_row);
     if (figure == "wall") {
@@ -330,34 +334,36 @@ json summarize_row(const Experiment& experiment, const Row& row, const std::vect
     return result;
 }
 
-void put_ceilings(json& result, const Experiment& experiment, double wait_s) {
-    double machine = 0;
+/// The better raw epoll row, if it is valid, and what the others reach of it.
+void put_ceilings(json& result, const Experiment& experiment, double stub_median_s) {
+    const auto is_usable = [](const json& row) {
+        return row.contains("rps") && row["verdict"] != "invalid";
+    };
+    double machine = 0, spread = 0, highest = 0;
     for (const json& row : result["rows"]) {
-        if (row["ceiling"] && row.value("rps", 0.0) > machine) {
+        if (row["ceiling"] && is_usable(row) && row["rps"] > machine) {
             machine = row["rps"];
+            spread = (row.value("rps_high", machine) - row.value("rps_low", machine)) / machine;
             result["machine_ceiling_rps"] = machine;
             result["machine_ceiling_row"] = row["id"];
         }
     }
-    const bool is_loop = experiment.load.kind == LoadKind::closed;
-    double highest = 0, spread = 0;
-    for (json& row : result["rows"]) {
-        if (!row.contains("rps")) {
+    for (std::size_t i = 0; i < experiment.rows.size(); ++i) {
+        json& row = result["rows"][i];
+        if (!row.contains("rps") || result["figure"] != "rate") {
             continue;
         }
         const double rate = row["rps"];
-        if (is_loop && wait_s > 0) {
+        const double wait_s = wait_of(experiment, experiment.rows[i], stub_median_s);
+        if (wait_s > 0 && experiment.rows[i].load.kind == LoadKind::closed) {
             row["share_of_arithmetic_ceiling"] =
                 rate / predict::arithmetic_ceiling(row["connections"], wait_s);
         }
         if (machine > 0) {
             row["share_of_machine_ceiling"] = rate / machine;
         }
-        if (!row["ceiling"] && rate > highest) {
-            highest = rate;
-            spread = rate > 0
-                         ? (row["rps_high"].get<double>() - row["rps_low"].get<double>()) / rate
-                         : 0;
+        if (!row["ceiling"] && is_usable(row)) {
+            highest = std::max(highest, rate);
         }
     }
     if (machine > 0) {
@@ -370,7 +376,17 @@ void put_ceilings(json& result, const Experiment& experiment, double wait_s) {
 
 json summarize(const Experiment& experiment, const std::vector<Run>& runs,
                const Measured& measured) {
-    const Load& load = experiment.rows.empty() ? experiment.load : experiment.rows.front().load;
+    // Of a sweep the experiment's own, of which each row is a variation.
+    Load load = experiment.rows.empty() ? experiment.load : experiment.rows.front().load;
+    for (const Row& row : experiment.rows) {
+        load.runs = std::max(load.runs, row.load.runs);
+        if (!row.cold) {
+            load.duration = row.load.duration;
+        }
+    }
+    if (!experiment.sweep.parameter.empty()) {
+        load.connections = experiment.load.connections;
+    }
     json result = {{"id", experiment.id},
                    {"title", experiment.title},
                    {"figure", figure_name(load.kind)},
@@ -405,7 +421,7 @@ json summarize(const Experiment& experiment, const std::vector<Run>& runs,
     for (const Row& row : experiment.rows) {
         result["rows"].push_back(summarize_row(experiment, row, runs, measured));
     }
-    put_ceilings(result, experiment, wait_s);
+    put_ceilings(result, experiment, measured.stub_median_s);
     for (const Run& run : runs) {
         result["runs"].push_back(to_json(run));
     }

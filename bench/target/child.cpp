@@ -123,6 +123,7 @@ bool Child::has_ended() const {
 
 int Child::exit_status() {
     if (!state_->reaped) {
+        kill(-pid(), SIGKILL);  // what the program itself has started and left behind
         boost::system::error_code error;
         state_->process.wait(error);
         state_->reaped = true;
@@ -137,7 +138,7 @@ int Child::stop() {
         if (has_ended()) {
             break;
         }
-        kill(pid(), signal);
+        kill(-pid(), signal);
         const auto until = Clock::now() + limits::kStop;
         while (!has_ended() && Clock::now() < until) {
             std::this_thread::sleep_for(limits::kLook);

@@ -88,11 +88,16 @@ Result<Server> start_row(const Places& places, const Row& row, const Address& do
 
 Result<Server> start_at_once(const Places& places, const Row& row, const std::string& file) {
     std::vector<std::string> command = words_of(row, places.cpus);
-    if (is_ours(places, command)) {
+    const bool ours = is_ours(places, command);
+    if (ours) {
         command.front() = places.programs / command.front();
         command.insert(command.end(), {"--port", "{port}"});
     }
-    return start_foreign(places, std::move(command), {}, file);
+    auto server = start_foreign(places, std::move(command), {}, file);
+    if (server) {
+        server->is_ours = ours;
+    }
+    return server;
 }
 
 std::optional<double> metric(const std::string& text, const std::string& name,

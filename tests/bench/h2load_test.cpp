@@ -42,7 +42,10 @@ TEST(OpenLoop, NoConnectionIsBusyWhenItsNextRequestIsDue) {
     const OpenLoop slow = open_loop(10'000, 0.050, 6);
     EXPECT_EQ(slow.rps_per_connection, 10);
     EXPECT_EQ(slow.connections, 1000);
-    EXPECT_EQ(slow.connections_per_ms, 10);
+    EXPECT_EQ(slow.connections_per_period, 10);
+    EXPECT_EQ(slow.period_ms, 1);
+    EXPECT_EQ(open_loop(1400, 0.5, 6).connections_per_period, 14);
+    EXPECT_EQ(open_loop(1400, 0.5, 6).period_ms, 10);
     EXPECT_EQ(slow.requests, 60'000);
     EXPECT_EQ(open_loop(10'000, 0.001, 6).rps_per_connection, 50);
     EXPECT_EQ(open_loop(1, 10, 6).connections, 1);
@@ -54,7 +57,7 @@ TEST(H2loadArguments, SayWhatIsSent) {
         EXPECT_NE(std::ranges::find(burst, wanted), burst.end()) << wanted;
     }
     const auto open = open_arguments(open_loop(2000, 0.01, 2), "log", {}, "url");
-    for (const char* wanted : {"--rps=50", "--clients=40", "--rate=2", "--rate-period=1ms"}) {
+    for (const char* wanted : {"--rps=50", "--clients=40", "--rate=20", "--rate-period=10ms"}) {
         EXPECT_NE(std::ranges::find(open, wanted), open.end()) << wanted;
     }
 }
