@@ -215,7 +215,8 @@ int run(RunOptions& options, const std::vector<std::string>& argv) {
                      [&](const json& so_far) { written = keep(campaign.folder, so_far); });
     if (interrupted()) {
         spdlog::warn(
-            "interrupted; what was measured is kept: `waitbench report {0}` shows it, and `waitbench "
+            "interrupted; what was measured is kept: `waitbench report {0}` shows it, and "
+            "`waitbench "
             "run --resume {0}` goes on after the last whole experiment",
             campaign.folder.string());
         return kInterrupted;
