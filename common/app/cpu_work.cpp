@@ -17,7 +17,10 @@ namespace {
 constexpr std::string_view kSeed = "waitbench";
 constexpr std::size_t kDigestBytes = 32;
 constexpr std::uint64_t kProbeIterations = 4096;
-constexpr std::size_t kCalibrationTries = 9;
+/// Many short tries, and the fastest quarter of them left out: what slows a try down is not the
+/// CPU's.
+constexpr std::size_t kCalibrationTries = 101;
+constexpr int kTryDivisor = 10;
 
 /// Fetched once: an implicit fetch at every digest would cost more than a short digest.
 const EVP_MD* sha256() {
@@ -70,12 +73,14 @@ std::uint64_t calibrate_iterations() {
     std::array<double, kCalibrationTries> iterations_per_ns{};
     for (double& rate : iterations_per_ns) {
         rate = static_cast<double>(iterations) / Nanoseconds(cpu_time_of(iterations)).count();
-        iterations = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rate * wanted.count()));
+        iterations = std::max<std::uint64_t>(
+            1, static_cast<std::uint64_t>(rate * wanted.count() / kTryDivisor));
     }
-    std::nth_element(iterations_per_ns.begin(), iterations_per_ns.begin() + kCalibrationTries / 2,
+    std::nth_element(iterations_per_ns.begin(),
+                     iterations_per_ns.begin() + kCalibrationTries * 3 / 4,
                      iterations_per_ns.end());
-    const double median = iterations_per_ns[kCalibrationTries / 2];
-    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(median * wanted.count()), 1,
+    const double upper_quartile = iterations_per_ns[kCalibrationTries * 3 / 4];
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(upper_quartile * wanted.count()), 1,
                                      limits::kCpuIterations);
 }
 

@@ -12,8 +12,8 @@ namespace common::app {
 /// Thread-safe; computes on the calling thread and never waits.
 std::string digest_chain(std::uint64_t iterations);
 
-/// How many iterations take `limits::kCpuWork` of CPU time on this machine: a median of several
-/// tries on the calling thread, which takes about a quarter of a second.
+/// How many iterations take `limits::kCpuWork` of CPU time on this machine: the upper quartile
+/// of many tries on the calling thread, which takes about a quarter of a second.
 std::uint64_t calibrate_iterations();
 
 /// The default number of iterations: given by flag, or calibrated once at first use. Thread-safe.
