@@ -117,6 +117,7 @@ class Campaign {
             }
             session_.cpu_iterations = *iterations.value;
         }
+        measured.cpu_iterations = session_.cpu_iterations;
         measure_peaks(experiment, measured);
         return {};
     }

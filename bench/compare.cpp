@@ -175,19 +175,22 @@ std::string shown(const json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+/// A remark when a member that both have is not the same; `beginning` ends with "not".
+void note_unequal(const json& first, const json& second, const std::string& name,
+                  const std::string& beginning, std::vector<std::string>& remarks) {
+    if (first.contains(name) && second.contains(name) && first[name] != second[name]) {
+        remarks.push_back(beginning + " the same " + name + ": " + shown(first[name]) + " and " +
+                          shown(second[name]) + ".");
+    }
+}
+
 std::vector<std::string> remarks_on(const json& first, const json& second) {
     std::vector<std::string> remarks;
-    const auto note = [&](const json& before, const json& after, const std::string& name) {
-        if (before.contains(name) && after.contains(name) && before[name] != after[name]) {
-            remarks.push_back("Not the same " + name + ": " + shown(before[name]) + " and " +
-                              shown(after[name]) + ".");
-        }
-    };
-    note(first, second, "profile");
+    note_unequal(first, second, "profile", "Not", remarks);
     for (const char* name : {"cpu", "cpus", "kernel", "governor", "compiler", "compiler_flags",
                              "build_type", "tools", "commit"}) {
-        note(first.value("environment", json::object()),
-             second.value("environment", json::object()), name);
+        note_unequal(first.value("environment", json::object()),
+                     second.value("environment", json::object()), name, "Not", remarks);
     }
     for (const auto& [report, name] : {std::pair(&first, "first"), std::pair(&second, "second")}) {
         if (!report->value("complete", true)) {
@@ -332,9 +335,12 @@ Result<Comparison> compare(const json& first, const json& second) {
     }
     try {
         Comparison result;
+        result.remarks = remarks_on(first, second);
         for_each_row(first, [&](const Side& side) {
             if (const auto other = find_row(second, side)) {
                 result.rows.push_back(compare_row(side, *other));
+                note_unequal(side.row, other->row, "command", name_of(side) + ": not",
+                             result.remarks);
             } else {
                 result.only_in_first.push_back(name_of(side));
             }
@@ -344,7 +350,6 @@ Result<Comparison> compare(const json& first, const json& second) {
                 result.only_in_second.push_back(name_of(side));
             }
         });
-        result.remarks = remarks_on(first, second);
         return result;
     } catch (const json::exception& error) {
         return Result<Comparison>::failed(std::string("a report is damaged: ") + error.what());

@@ -190,7 +190,14 @@ PredictionRule read_prediction(Members members) {
                               members.choice("completions", {"fifo", "priority"}) == "priority";
     } else if (rule == "cpu") {
         prediction.rule = Rule::cpu;
-        prediction.work_s = members.number("work_ms", 0.001, 60'000) / 1000;
+        if (members.has("work_ms") == members.has("iterations")) {
+            throw ExperimentError(members.place() + " needs either \"work_ms\" or \"iterations\"");
+        }
+        if (members.has("work_ms")) {
+            prediction.work_s = members.number("work_ms", 0.001, 60'000) / 1000;
+        } else {
+            prediction.cpu_iterations = members.whole("iterations", 1, limits::kMostRequests);
+        }
     }
     members.no_others();
     return prediction;

@@ -45,7 +45,8 @@ struct PredictionRule {
     std::string servers{};  ///< Of Rule::pool: a number, a name under `scale`, or "cpus".
     std::optional<unsigned> cpus{}, min_threads{};  ///< Of Rule::injected; the machine's without.
     bool priority = false;                          ///< Completions ahead of the queue.
-    double work_s = 0;                              ///< Of Rule::cpu.
+    double work_s = 0;                              ///< Of Rule::cpu: CPU time of one request.
+    double cpu_iterations = 0;  ///< Or its iterations of GET /cpu, whose time calibration knows.
 };
 
 struct Row {

@@ -24,9 +24,8 @@ std::string url_of(const Aim& aim) {
 template <class PercentileMs>
 Percentiles percentiles(std::uint64_t samples, double mean_ms, PercentileMs percentile_ms) {
     const auto shown = [&](double percent) {
-        return validity::is_percentile_known(samples, percent)
-                   ? std::optional(percentile_ms(percent))
-                   : std::nullopt;
+        return statistics::may_show(percent, samples) ? std::optional(percentile_ms(percent))
+                                                      : std::nullopt;
     };
     Percentiles result{shown(50), shown(75), shown(90), shown(99), shown(99.9), {}, {}};
     if (samples > 0) {

@@ -42,8 +42,12 @@ inline constexpr std::chrono::milliseconds kCeilingRun = 2s;
 inline constexpr int kCanaries = 3;
 /// Descriptors that a server needs besides two for each connection.
 inline constexpr int kOtherDescriptors = 100;
-/// Requests by which the stub's own wait is measured, one after the other.
+/// Requests by which the stub's own wait is measured, one after the other; and how often, the
+/// lowest median counts: a slow moment of the machine only adds.
 inline constexpr int kStubRequests = 31;
+inline constexpr int kStubTries = 3;
+/// CPU time that the servers calibrate GET /cpu to.
+inline constexpr double kCpuWorkS = 0.020;
 // What an experiment file may ask for.
 inline constexpr int kMostRuns = 100;
 inline constexpr int kMostConnections = 100'000;

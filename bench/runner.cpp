@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -518,11 +519,15 @@ Result<double> measure_stub(const Experiment& experiment, const Session& session
     if (!stub) {
         return Result<double>::failed(stub.error);
     }
-    const auto times = target::time_gets(stub->address, "/", limits::kStubRequests);
-    if (!times) {
-        return Result<double>::failed(experiment.stub.front() + ": " + times.error);
+    double lowest_s = std::numeric_limits<double>::infinity();
+    for (int n = 0; n < limits::kStubTries; ++n) {
+        const auto times = target::time_gets(stub->address, "/", limits::kStubRequests);
+        if (!times) {
+            return Result<double>::failed(experiment.stub.front() + ": " + times.error);
+        }
+        lowest_s = std::min(lowest_s, statistics::median(*times.value));
     }
-    return statistics::median(*times.value);
+    return lowest_s;
 }
 
 Result<std::uint64_t> calibrate_cpu_work(const Session& session) {

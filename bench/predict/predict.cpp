@@ -19,11 +19,6 @@ double closed_latency_s(double connections, double rate) {
     return connections / rate;
 }
 
-LatencyBounds closed_latency_bounds(double connections, double servers, double wait_s) {
-    const double turns = std::max(1.0, connections / servers);
-    return {std::floor(turns) * wait_s, std::ceil(turns) * wait_s};
-}
-
 double cpu_bound(double cpus, double cpu_s_per_request) {
     return cpus / cpu_s_per_request;
 }
@@ -38,7 +33,10 @@ double tasks_s(double count, double servers, double sleep_s) {
 
 double burst_latency_s(const Burst& burst, double percent) {
     const double rank = statistics::nearest_rank(percent, burst.requests);
-    return waves(rank, burst.servers) * burst.wait_s + rank * burst.cpu_s_per_request / burst.cpus;
+    const double work_s = burst.cpu_s_per_request / burst.cpus;
+    return std::max(
+        waves(rank, burst.servers) * burst.wait_s + std::min(rank, burst.servers) * work_s,
+        burst.wait_s + rank * work_s);
 }
 
 Prediction with_limit(double model_rate, const std::string& limit, double cpus,

@@ -19,15 +19,6 @@ double pool_rate(double connections, double servers, double wait_s);
 /// request takes about as long, so it predicts the median too.
 double closed_latency_s(double connections, double rate);
 
-/// Between which a request's latency lies in a closed loop whose queue is first in, first out and
-/// whose waits are equal: floor and ceil of connections / servers, at least 1, x wait. Every server
-/// answers once per wait, so a request starts when as many answers as were before it have gone. In
-/// lockstep latencies are one or the other; spread over time all are near the mean.
-struct LatencyBounds {
-    double lowest_s = 0, highest_s = 0;
-};
-LatencyBounds closed_latency_bounds(double connections, double servers, double wait_s);
-
 /// Where everything shares the CPUs: CPUs / CPU seconds that one request costs all processes.
 double cpu_bound(double cpus, double cpu_s_per_request);
 
@@ -40,18 +31,17 @@ double tasks_s(double count, double servers, double sleep_s);
 /// Requests that all come at once and are served in the order in which they came.
 struct Burst {
     double requests = 0;
-    double servers = 0;
+    double servers = 0;  ///< How many go on at a time.
     double wait_s = 0;
     double cpu_s_per_request = 0;  ///< Of all processes that share the CPUs; 0 when not known.
     double cpus = 1;
 };
 
-/// Seconds until `percent` of the burst is answered: with r = ceil(percent / 100 x requests),
-/// ceil(r / servers) x wait + r x CPU per request / CPUs. So 100 is the whole burst, and the k-th
-/// wave of a burst that costs no CPU takes k x wait. Work and waits of different requests overlap,
-/// so where both matter this is an upper estimate: the truth lies between the larger term and the
-/// sum. Threads that share the CPUs in slices all end near the end of their burst: there only 100
-/// is predicted.
+/// Seconds until `percent` of the burst is answered. With r = ceil(percent / 100 x requests) and
+/// the work of a wave = min(r, servers) x CPU per request / CPUs, the larger of ceil(r / servers)
+/// x wait + the work of one wave (that of the others is done while requests wait) and, where the
+/// work takes longer than the waits, wait + r x CPU per request / CPUs. Threads that share the
+/// CPUs in slices all end near the end of their burst: there only 100 is predicted.
 double burst_latency_s(const Burst& burst, double percent);
 
 struct Prediction {

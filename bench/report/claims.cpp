@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/predict/predict.hpp"
 #include "bench/report/content.hpp"
 #include "bench/result.hpp"
 
@@ -129,7 +130,7 @@ MaybeValue member_of(const json& experiment, const json& row, const std::string&
         const double connections = number(row, "connections").value_or(0);
         const double rate = number(row, "rps").value_or(0);
         return connections > 0 && rate > 0
-                   ? MaybeValue({connections / rate * 1000, "ms"})
+                   ? MaybeValue({predict::closed_latency_s(connections, rate) * 1000, "ms"})
                    : MaybeValue::failed(id + " has no rate and connections");
     }
     const auto value = number(row, member.c_str());

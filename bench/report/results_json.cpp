@@ -123,6 +123,9 @@ json to_json(const Run& run) {
     if (facts.mean_latency_s && facts.connections > 0) {
         result["littles_law"] = run.rate() * *facts.mean_latency_s / facts.connections;
     }
+    if (facts.tcp) {
+        result["delayed_acks"] = facts.tcp->delayed_acks;
+    }
     put(result, "bytes", facts.bytes);
     put(result, "wall_s", run.wall_s);
     put(result, "first_response_s", run.first_response_s);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bench/limits.hpp"
 #include "bench/predict/predict.hpp"
 #include "bench/predict/simulation.hpp"
 #include "bench/profile.hpp"
@@ -13,8 +14,9 @@ namespace {
 
 using nlohmann::json;
 
-/// Above this share of one CPU for each of its threads the load generator is the limit.
-constexpr double kGeneratorIsFull = 0.9;
+/// Above this share of one CPU for each of its threads the load generator is the limit; above it
+/// the stub, which has one thread.
+constexpr double kIsFull = 0.9;
 constexpr double kConfidence = 0.95;
 /// A longer command is called by the row's id.
 constexpr std::size_t kLongestLabel = 46;
@@ -92,7 +94,16 @@ Prediction predict_injected(const Row& row, double wait_s, int cpus) {
             completed > 0 ? "wait" : "starved"};
 }
 
-Prediction predict_rate(const Row& row, double wait_s, int cpus) {
+/// CPU seconds of one request.
+double work_of(const Row& row, const Measured& measured) {
+    return row.predict.cpu_iterations > 0
+               ? row.predict.cpu_iterations / static_cast<double>(measured.cpu_iterations) *
+                     limits::kCpuWorkS
+               : row.predict.work_s;
+}
+
+Prediction predict_rate(const Row& row, double wait_s, const Measured& measured) {
+    const int cpus = measured.cpus;
     const double connections = row.load.connections;
     switch (row.predict.rule) {
         case Rule::unbounded:
@@ -106,55 +117,67 @@ Prediction predict_rate(const Row& row, double wait_s, int cpus) {
         case Rule::injected:
             return predict_injected(row, wait_s, cpus);
         case Rule::cpu:
-            return {predict::cpu_bound(cpus, row.predict.work_s), "cpu", "CPUs / work", "work"};
+            return {predict::cpu_bound(cpus, work_of(row, measured)), "cpu", "CPUs / work", "work"};
         case Rule::none:
             break;
     }
     return {};
 }
 
-Prediction predict_wall(const Row& row, double wait_s, int cpus) {
+/// `cpu_s` is the server's CPU time per request, which a burst has nothing to hide behind.
+Prediction predict_wall(const Row& row, double wait_s, const Measured& measured, double cpu_s) {
+    const int cpus = measured.cpus;
+    const bool is_burst = row.load.kind == LoadKind::burst;
     const auto count = row.scale.find("count");
-    const double all = row.load.kind == LoadKind::burst ? row.load.requests
-                       : count != row.scale.end()       ? count->second
-                                                        : 1;
+    const double all = is_burst ? row.load.requests : count != row.scale.end() ? count->second : 1;
     if (row.predict.rule == Rule::cpu) {
-        return {all * row.predict.work_s / cpus, "cpu", "requests x work / CPUs", "work"};
+        const predict::Burst burst{all, all, 0, work_of(row, measured), static_cast<double>(cpus)};
+        return {predict::burst_latency_s(burst, 100), "cpu", "requests x work / CPUs", "work"};
     }
     // In a burst by fewer connections than requests each connection sends one after the other.
-    const double at_once =
-        row.load.kind == LoadKind::burst ? std::min<double>(all, row.load.connections) : all;
-    const double servers =
-        row.predict.rule == Rule::pool ? std::min(servers_of(row, cpus), at_once) : at_once;
-    return {predict::tasks_s(all, servers, wait_s),
-            row.predict.rule == Rule::pool ? "pool" : "unbounded", "ceil(count / servers) x wait",
-            servers < at_once ? "pool" : "wait"};
+    const double at_once = is_burst ? std::min<double>(all, row.load.connections) : all;
+    const bool is_pool = row.predict.rule == Rule::pool;
+    const double servers = is_pool ? std::min(servers_of(row, cpus), at_once) : at_once;
+    const std::string rule = is_pool ? "pool" : "unbounded";
+    const std::string limit = servers < at_once ? "pool" : "wait";
+    if (is_burst) {
+        const predict::Burst burst{all, servers, wait_s, cpu_s, static_cast<double>(cpus)};
+        return {predict::burst_latency_s(burst, 100), rule,
+                "ceil(requests / servers) x wait + the CPU time of one wave", limit};
+    }
+    return {predict::tasks_s(all, servers, wait_s), rule, "ceil(count / servers) x wait", limit};
 }
 
-Prediction predict_row(const Row& row, double wait_s, int cpus) {
-    if (row.predict.rule == Rule::none || row.ceiling ||
-        (row.predict.rule != Rule::cpu && wait_s <= 0)) {
+Prediction predict_row(const Row& row, double wait_s, const Measured& measured, double cpu_s) {
+    const bool is_cpu = row.predict.rule == Rule::cpu;
+    if (row.predict.rule == Rule::none || row.ceiling || (!is_cpu && wait_s <= 0) ||
+        (row.predict.cpu_iterations > 0 && measured.cpu_iterations == 0)) {
         return {};
     }
     if (row.load.kind == LoadKind::open) {
         return {};
     }
-    return figure_name(row.load.kind) == std::string("rate") ? predict_rate(row, wait_s, cpus)
-                                                             : predict_wall(row, wait_s, cpus);
+    return figure_name(row.load.kind) == std::string("rate")
+               ? predict_rate(row, wait_s, measured)
+               : predict_wall(row, wait_s, measured, cpu_s);
 }
 
-/// The model's own limit, unless the CPUs or the load generator were used up before.
+/// The model's own limit, unless the CPUs, the stub or the load generator were used up before.
 std::string limiter(const Prediction& prediction, const json& row,
                     const std::vector<const Run*>& runs, int cpus) {
     if (prediction.limit == "work" || prediction.limit == "starved") {
         return prediction.limit;
     }
     const bool generator_is_full = std::ranges::any_of(runs, [](const Run* run) {
-        return run->load_cpu_s >
-               kGeneratorIsFull * run->facts.duration_s * run->facts.generator_threads;
+        return run->load_cpu_s > kIsFull * run->facts.duration_s * run->facts.generator_threads;
     });
     if (generator_is_full) {
         return "load";
+    }
+    if (std::ranges::any_of(runs, [](const Run* run) {
+            return run->stub_cpu_s > kIsFull * run->facts.duration_s;
+        })) {
+        return "stub";
     }
     if (!prediction.value || row.contains("wall_s")) {
         return prediction.limit;
@@ -295,7 +318,9 @@ json summarize_row(const Experiment& experiment, const Row& row, const std::vect
         of_row, [](const Run* run) { return run->facts.requests > run->facts.status_errors; });
     put_gates(result, of_row);
     const double wait_s = wait_of(experiment, row, measured.stub_median_s);
-    const Prediction prediction = predict_row(row, wait_s, measured.cpus);
+    put_costs(result, of_row);
+    const Prediction prediction =
+        predict_row(row, wait_s, measured, result.value("server_cpu_us_per_request", 0.0) / 1e6);
     const std::string figure = figure_name(row.load.kind);
     if (prediction.value) {
         result["predicted"] = {{"figure", figure},
@@ -311,7 +336,6 @@ json summarize_row(const Experiment& experiment, const Row& row, const std::vect
     }
     put_rate(result, of_row, figure == "rate");
     put_latencies(result, of_row);
-    put_costs(result, of_row);
     if (figure == "wall") {
         put_median(result, "wall_s", of_row, [](const Run& run) { return run.wall_s; });
     }

@@ -15,6 +15,7 @@ namespace bench::report {
 struct Measured {
     double stub_median_s = 0;  ///< 0 without a stub.
     int cpus = 1;
+    std::uint64_t cpu_iterations = 0;     ///< GET /cpu's in limits::kCpuWorkS; 0: not calibrated.
     std::map<std::string, double> peaks;  ///< Of an open loop: requests per second by series.
 };
 

@@ -84,7 +84,9 @@ std::string marked_label(const json& row) {
         label += ", " + with_commas(*offered) + " offered" +
                  (row.value("sustained", true) ? "" : ", not sustained");
     } else if (number(row, "point")) {
-        label += ", " + with_commas(number(row, "connections").value_or(0)) + " connections";
+        const double connections = number(row, "connections").value_or(0);
+        label +=
+            ", " + with_commas(connections) + (connections == 1 ? " connection" : " connections");
     }
     return label;
 }
@@ -184,23 +186,25 @@ std::string stub_cost(const json& experiment) {
 }
 
 std::string silence(const json& experiment) {
-    std::string sentences;
+    std::string label, facts;
     for (const json& row : list(experiment, "rows")) {
         const auto take_off = number(row, "take_off_predicted_s");
         if (!take_off || row.value("answered", true) || !is_usable(row)) {
             continue;
         }
-        sentences += wrap(
-            "Why " + label_of(row) +
-            " shows 0: every thread of its pool is blocked on a call whose completion needs a "
-            "thread of the same pool, so nothing is answered before the pool has more threads than "
-            "requests in flight; it had " +
-            with_commas(number(row, "os_threads_peak").value_or(0)) + " at the end, and " +
-            with_commas(number(row, "connections").value_or(0)) + " requests need about " +
-            with_commas(*take_off) +
-            " s (.NET itself does the same; the published figure does not follow from its rules).");
+        label = label.empty() ? label_of(row) : label;
+        facts += (facts.empty() ? "It had " : "; ") +
+                 with_commas(number(row, "os_threads_peak").value_or(0)) +
+                 " threads at the end, and " + with_commas(number(row, "connections").value_or(0)) +
+                 " requests need about " + with_commas(*take_off) + " s";
     }
-    return sentences;
+    return facts.empty()
+               ? ""
+               : wrap("Why " + label +
+                      " shows 0: every thread of its pool is blocked on a call whose completion "
+                      "needs a thread of the same pool, so nothing is answered before the pool has "
+                      "more threads than requests in flight; .NET itself does the same. " +
+                      facts + ".");
 }
 
 /// One sentence for each gate that did not hold, with the rows that it concerns.

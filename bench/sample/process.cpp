@@ -89,15 +89,6 @@ std::uint64_t context_switches(pid_t pid) {
     return sum;
 }
 
-double parse_busy_cpu_s(const std::string& proc_stat, double ticks_per_s) {
-    const auto times = parse_cpu_times(proc_stat, ticks_per_s);
-    return times ? times->busy_s : 0;
-}
-
-double busy_cpu_s() {
-    return parse_busy_cpu_s(contents("/proc/stat"), static_cast<double>(sysconf(_SC_CLK_TCK)));
-}
-
 int usable_cpus() {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;

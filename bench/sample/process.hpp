@@ -44,10 +44,6 @@ double cpu_s(pid_t pid);
 /// Context switches of the threads that it has now, voluntary and not.
 std::uint64_t context_switches(pid_t pid);
 
-/// CPU seconds that the whole machine was busy since it started, stolen time included.
-double busy_cpu_s();
-double parse_busy_cpu_s(const std::string& proc_stat, double ticks_per_s);
-
 /// CPUs that this process may run on.
 int usable_cpus();
 

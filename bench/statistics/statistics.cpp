@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <random>
 #include <utility>
 
@@ -85,8 +84,11 @@ double percentile(const std::vector<double>& sorted, double percent) {
     return sorted[static_cast<std::size_t>(rank) - 1];
 }
 
-bool may_show(double percent, double count) {
-    return count - nearest_rank(percent, count) >= kSamplesBeyond;
+bool may_show(double percent, std::uint64_t count) {
+    // In whole thousandths, because 99.9 is no binary number and would cost or give a sample.
+    constexpr std::uint64_t kWhole = 100'000;
+    const auto beyond_percent = kWhole - static_cast<std::uint64_t>(std::llround(percent * 1000));
+    return count * beyond_percent / kWhole >= kSamplesBeyond;
 }
 
 Interval median_interval(const std::vector<double>& values, double confidence) {

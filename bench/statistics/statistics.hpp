@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace bench::statistics {
@@ -17,9 +18,10 @@ double nearest_rank(double percent, double count);
 double percentile(const std::vector<double>& sorted, double percent);
 
 /// A percentile with fewer samples beyond it says more about those few than about the row.
-inline constexpr double kSamplesBeyond = 10;
-/// Whether at least kSamplesBeyond of `count` samples lie beyond the percentile's rank.
-bool may_show(double percent, double count);
+inline constexpr std::uint64_t kSamplesBeyond = 10;
+/// Whether at least kSamplesBeyond of `count` samples lie beyond the percentile's rank; `percent`
+/// has at most three decimals.
+bool may_show(double percent, std::uint64_t count);
 
 struct Interval {
     double low = 0, high = 0;

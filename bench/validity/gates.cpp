@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "bench/predict/predict.hpp"
+#include "bench/statistics/statistics.hpp"
 #include "bench/validity/figures.hpp"
 
 namespace bench::validity {
@@ -21,7 +22,6 @@ constexpr double kStealAllowed = 0.01;
 constexpr double kOthersAllowed = 0.1;
 constexpr double kCanaryAllowed = 1.2;
 constexpr double kAnswersToNotice = 10;
-constexpr std::uint64_t kSamplesBeyond = 10;
 constexpr int kStarvedStatus = 1;
 constexpr int kSignalStatus = 128;
 
@@ -289,12 +289,12 @@ Outcome generator_load(const Facts& facts) {
 Outcome percentiles(const Facts& facts) {
     std::string blank;
     for (const double one : {50.0, 75.0, 90.0, 99.0, 99.9}) {
-        if (!is_percentile_known(facts.requests, one)) {
+        if (!statistics::may_show(one, facts.requests)) {
             blank += (blank.empty() ? "p" : ", p") + figure(one, one > 99 ? 1 : 0);
         }
     }
     const std::string reason =
-        text(kSamplesBeyond) + " samples beyond it (of " + text(facts.requests) + ")";
+        text(statistics::kSamplesBeyond) + " samples beyond it (of " + text(facts.requests) + ")";
     return blank.empty() ? holds("Every percentile has at least " + reason + ".")
                          : exempt("Fewer than " + reason + " leave blank: " + blank + ".");
 }
@@ -485,13 +485,6 @@ std::vector<GateResult> worst_of_runs(const std::vector<std::vector<GateResult>>
         }
     }
     return worst;
-}
-
-bool is_percentile_known(std::uint64_t samples, double percent) {
-    // In whole thousandths, because 99.9 is no binary number and would cost or give a sample.
-    constexpr std::uint64_t kWhole = 100'000;
-    const auto beyond_percent = kWhole - static_cast<std::uint64_t>(std::llround(percent * 1000));
-    return samples * beyond_percent / kWhole >= kSamplesBeyond;
 }
 
 GateResult judge_machine_ceiling(double ceiling_rps, double fastest_row_rps, double spread) {

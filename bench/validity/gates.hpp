@@ -92,10 +92,6 @@ Verdict worst(const std::vector<GateResult>& results);
 /// A row's gates: of each gate the worst result of all runs, the earliest of equals.
 std::vector<GateResult> worst_of_runs(const std::vector<std::vector<GateResult>>& runs);
 
-/// A percentile means something only with at least ten samples beyond it. `percent` has at most
-/// three decimals.
-bool is_percentile_known(std::uint64_t samples, double percent);
-
 /// The machine ceiling against the fastest measured row: a row above it by more than the spread
 /// (of its runs, a share of the median) marks the ceiling and not the row.
 GateResult judge_machine_ceiling(double ceiling_rps, double fastest_row_rps, double spread);

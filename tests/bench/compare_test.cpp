@@ -214,6 +214,8 @@ TEST(Compare, TheTextFitsATerminalAndSaysWhatElseDiffers) {
     }
     second.document()["environment"]["cpu"] = "b";
     second.document()["complete"] = false;
+    first.document()["experiments"][0]["rows"][0]["command"] = json({"server", "--threads", "1"});
+    second.document()["experiments"][0]["rows"][0]["command"] = json({"server"});
     const auto text = comparison_text(compared(first.document(), second.document()));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -222,6 +224,7 @@ TEST(Compare, TheTextFitsATerminalAndSaysWhatElseDiffers) {
     }
     EXPECT_NE(text.find("Not the same cpu: a and b."), std::string::npos) << text;
     EXPECT_NE(text.find("The second report is not complete."), std::string::npos) << text;
+    EXPECT_NE(text.find("thread_pool: not the same command"), std::string::npos) << text;
     EXPECT_NE(text.find("DIFFERS: -3"), std::string::npos) << text;
     EXPECT_NE(text.find("1 row differs of 2 compared (4 figures); 0 not compared."),
               std::string::npos)

@@ -312,13 +312,6 @@ TEST(Gates, NothingKnownIsNeverAPass) {
 }
 
 TEST(Gates, APercentileNeedsTenSamplesBeyondIt) {
-    EXPECT_TRUE(is_percentile_known(20, 50));
-    EXPECT_FALSE(is_percentile_known(19, 50));
-    EXPECT_TRUE(is_percentile_known(1000, 99));
-    EXPECT_FALSE(is_percentile_known(999, 99));
-    EXPECT_TRUE(is_percentile_known(10'000, 99.9));
-    EXPECT_FALSE(is_percentile_known(9'999, 99.9));
-    EXPECT_FALSE(is_percentile_known(0, 50));
     const GateResult result = result_of("percentiles", [](Facts& f) { f.requests = 999; });
     EXPECT_EQ(result.verdict, kExempt);
     EXPECT_TRUE(result.reason.ends_with(": p99, p99.9.")) << result.reason;

@@ -19,10 +19,6 @@ TEST(Sample, ReadsProcStatus) {
     EXPECT_EQ(parse_status("").threads, 0) << "a process that is gone";
 }
 
-TEST(Sample, BusyLeavesOutIdleAndIoWait) {
-    EXPECT_EQ(parse_busy_cpu_s("cpu  100 20 30 9000 800 4 6 40 0 0\n", 100), 2);
-}
-
 TEST(Sample, ItsOwnProcess) {
     const double before_s = cpu_s(getpid());
     std::jthread sleeper([](std::stop_token stop) {

@@ -146,10 +146,33 @@ TEST(Summary, ABurstIsComparedByItsWallTime) {
     }
     bench::Run pool = run("pool", 480, 200);
     pool.wall_s = 1.25;
+    pool.facts.requests = 600;
+    pool.server_cpu_s = 600 * 100e-6;
     const json result = summarize(burst, {pool}, {.stub_median_s = 0, .cpus = 2, .peaks = {}});
     EXPECT_EQ(result["figure"], "wall");
     EXPECT_DOUBLE_EQ(row(result, "pool")["wall_s"], 1.25);
-    EXPECT_DOUBLE_EQ(row(result, "pool")["predicted"]["value"], 0.9);
+    EXPECT_DOUBLE_EQ(row(result, "pool")["predicted"]["value"], 0.91)
+        << "three waves and the work of one";
+}
+
+TEST(Summary, ABurstOfWorkIsPredictedFromTheCalibration) {
+    Experiment burst = experiment();
+    burst.stub.clear();
+    burst.rows.resize(1);
+    Row& row = burst.rows[0];
+    row.load.kind = LoadKind::burst;
+    row.load.requests = row.load.connections = 60;
+    row.predict = {.rule = Rule::cpu, .cpu_iterations = 20'000};
+    const json known = summarize(burst, {}, {.cpus = 2, .cpu_iterations = 80'000, .peaks = {}});
+    EXPECT_DOUBLE_EQ(known["rows"][0]["predicted"]["value"], 60 * 0.005 / 2);
+    const json unknown = summarize(burst, {}, {.cpus = 2, .peaks = {}});
+    EXPECT_FALSE(unknown["rows"][0].contains("predicted"));
+}
+
+TEST(Summary, AFullStubIsTheLimit) {
+    auto runs = kRuns;
+    runs[0].stub_cpu_s = 9.5;
+    EXPECT_EQ(row(summary(runs), "pool")["limited_by"], "stub");
 }
 
 TEST(Table, ShowsPublishedRowsAndWhyThereIsNoAnswer) {
