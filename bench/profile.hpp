@@ -26,7 +26,7 @@ struct Overrides {
 };
 
 /// The factor of profile fit for this experiment: such that arithmetic_ceiling x factor is at most
-/// half of machine_ceiling_rps; 1 where it is anyway, or where nothing waits.
+/// a sixth of machine_ceiling_rps; 1 where it is anyway, or where nothing waits.
 double fit_factor(const Experiment& experiment, double machine_ceiling_rps);
 
 /// Applies profile, factor (1 except for fit) and overrides, and makes the points of a sweep rows

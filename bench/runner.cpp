@@ -512,6 +512,17 @@ class RowRun {
     std::optional<std::uint64_t> stub_requests_before_;
 };
 
+/// What stands for the machine where the experiment names no raw epoll program.
+Row raw_row(const Experiment& experiment) {
+    Row row;
+    row.id = "raw";
+    row.command = {experiment.stub.empty() ? "raw_epoll_echo" : "raw_epoll_relay"};
+    row.request.path = "/";
+    row.load.connections = experiment.load.connections;
+    row.ceiling = true;
+    return row;
+}
+
 }  // namespace
 
 Result<double> measure_stub(const Experiment& experiment, const Session& session) {
@@ -554,19 +565,22 @@ Result<std::uint64_t> calibrate_cpu_work(const Session& session) {
 }
 
 Result<double> measure_ceiling(const Experiment& experiment, Session& session) {
+    std::vector<Row> rows = experiment.rows;
+    std::erase_if(rows,
+                  [](const Row& row) { return !row.ceiling || row.load.kind != LoadKind::closed; });
+    if (rows.empty() && experiment.wait_s > 0) {
+        rows.push_back(raw_row(experiment));
+    }
     double best = 0;
-    for (const Row& row : experiment.rows) {
-        if (row.ceiling && row.load.kind == LoadKind::closed) {
-            Row brief = row;
-            brief.load.duration = limits::kCeilingRun;
-            brief.load.warm_up = std::chrono::milliseconds(0);
-            const Run run = run_row(experiment, brief, {.round = 0}, session);
-            if (!run.measured) {
-                return Result<double>::failed(run.problems.empty() ? "interrupted"
-                                                                   : run.problems.front());
-            }
-            best = std::max(best, run.rate());
+    for (Row& row : rows) {
+        row.load.duration = limits::kCeilingRun;
+        row.load.warm_up = std::chrono::milliseconds(0);
+        const Run run = run_row(experiment, row, {.round = 0}, session);
+        if (!run.measured) {
+            return Result<double>::failed(run.problems.empty() ? "interrupted"
+                                                               : run.problems.front());
         }
+        best = std::max(best, run.rate());
     }
     return best;
 }

@@ -611,17 +611,18 @@ Table claims_table(const json& experiment) {
 }
 
 Table gates_table(const json& experiment) {
-    Table table{"Gates that did not hold or were exempt, and what went wrong in single runs",
+    Table table{"Gates that did not hold, and what went wrong in single runs",
                 {{"row"}, {"gate"}, {"verdict", ColumnKind::verdict}, {"reason"}},
                 {}};
     std::map<std::string, std::string> labels;
     for (const json& row : list(experiment, "rows")) {
         labels[text(row, "id")] = label_of(row);
         for (const json& gate : list(row, "gates")) {
-            if (text(gate, "verdict") != "holds") {
-                table.lines.push_back({LineKind::measured,
-                                       {label_of(row), text(gate, "id"), text(gate, "verdict"),
-                                        or_nothing(text(gate, "reason"))}});
+            const std::string verdict = text(gate, "verdict");
+            if (verdict != "holds" && verdict != "exempt") {
+                table.lines.push_back(
+                    {LineKind::measured,
+                     {label_of(row), text(gate, "id"), verdict, or_nothing(text(gate, "reason"))}});
             }
         }
     }
@@ -634,6 +635,26 @@ Table gates_table(const json& experiment) {
                                     run.value("measured", true) ? "problem" : "not measured",
                                     problem.is_string() ? problem.get<std::string>() : kNothing}});
         }
+    }
+    return table;
+}
+
+Table exemptions_table(const json& experiment) {
+    Table table{
+        "Gates that rows are exempt from, and why", {{"gate"}, {"reason"}, {"row ids"}}, {}};
+    const std::size_t all = list(experiment, "rows").size();
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>> rows;
+    for (const json& row : list(experiment, "rows")) {
+        for (const json& gate : list(row, "gates")) {
+            if (text(gate, "verdict") == "exempt") {
+                rows[{text(gate, "id"), text(gate, "reason")}].push_back(text(row, "id"));
+            }
+        }
+    }
+    for (const auto& [gate, ids] : rows) {
+        table.lines.push_back(
+            {LineKind::measured,
+             {gate.first, or_nothing(gate.second), ids.size() == all ? "all" : joined(ids, ", ")}});
     }
     return table;
 }

@@ -80,8 +80,10 @@ Table rows_table(const nlohmann::json& experiment);
 /// Percentiles and costs that the first table has no room for.
 Table details_table(const nlohmann::json& experiment);
 Table claims_table(const nlohmann::json& experiment);
-/// Gates that did not hold or were exempt, and what went wrong in single runs.
+/// Gates that did not hold, and what went wrong in single runs.
 Table gates_table(const nlohmann::json& experiment);
+/// One line for each reason, with the rows' ids.
+Table exemptions_table(const nlohmann::json& experiment);
 Table environment_table(const nlohmann::json& results);
 
 }  // namespace bench::report

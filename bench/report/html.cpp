@@ -179,6 +179,7 @@ std::string section_html(const json& experiment, const std::vector<Chart>& chart
     result += is_folded ? folded_html(rows) : "";
     result += html_table(claims_table(experiment), "prose");
     result += html_table(gates_table(experiment), "prose");
+    result += folded_html(exemptions_table(experiment));
     return result + folded_html(details_table(experiment)) + "</section>\n";
 }
 

@@ -102,7 +102,7 @@ std::string experiment_section(const json& experiment, const std::vector<Chart>&
     }
     result += list(experiment, "remarks").empty() ? "" : "\n";
     return result + captioned(claims_table(experiment)) + captioned(gates_table(experiment)) +
-           folded(details_table(experiment));
+           folded(exemptions_table(experiment)) + folded(details_table(experiment));
 }
 
 }  // namespace

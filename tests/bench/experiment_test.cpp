@@ -142,8 +142,8 @@ TEST(Profile, QuickDividesCountsButLeavesABurstABurst) {
 }
 
 TEST(Profile, FitScalesConnectionsAndWhatTheRowListsByOneFactor) {
-    EXPECT_DOUBLE_EQ(fit_factor(read(valid()), 34'000), 0.34);
-    EXPECT_DOUBLE_EQ(fit_factor(read(valid()), 340'000), 1);
+    EXPECT_DOUBLE_EQ(fit_factor(read(valid()), 102'000), 0.34);
+    EXPECT_DOUBLE_EQ(fit_factor(read(valid()), 1'020'000), 1);
     const Row row = applied(valid(), Profile::fit, 0.34).rows.at(0);
     EXPECT_EQ(row.load.connections, 340);
     EXPECT_EQ(servers_of(row, 2), 68);

@@ -138,7 +138,7 @@ What the source document claims:
 | --- | --- | --- | --- |
 | A pool is capped | 9,850 of 10,000 | 9,458 of 9,848 | holds |
 
-Gates that did not hold or were exempt, and what went wrong in single runs:
+Gates that did not hold, and what went wrong in single runs:
 
 | row | gate | verdict | reason |
 | --- | --- | --- | --- |
