@@ -390,6 +390,12 @@ std::vector<Experiment> read_experiments(const std::filesystem::path& folder,
             throw ExperimentError(file.filename().string() + ".id must be the file's name");
         }
     }
+    const json& tables = published.at("experiments");
+    std::ranges::stable_sort(experiments, {}, [&tables](const Experiment& one) {
+        return std::ranges::find_if(
+                   tables, [&](const json& table) { return table.at("id") == one.published; }) -
+               tables.begin();
+    });
     return experiments;
 }
 

@@ -87,7 +87,7 @@ struct Experiment {
 /// `file` stands in the sentences of ExperimentError. `published` is published.json.
 Experiment read_experiment(const nlohmann::json& experiment, const nlohmann::json& published,
                            const std::string& file);
-/// Every file of `folder`, in order of name.
+/// Every file of `folder`: in the order of the published tables, then our own by name.
 std::vector<Experiment> read_experiments(const std::filesystem::path& folder,
                                          const std::filesystem::path& published);
 

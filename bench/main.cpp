@@ -43,7 +43,7 @@ std::vector<Experiment> all_experiments(const std::filesystem::path& folder) {
     return read_experiments(folder, kBench / "published.json");
 }
 
-/// Those that are asked for, in the files' order. Throws ExperimentError for a name that is none.
+/// Those that are asked for, in the order of all. Throws ExperimentError for a name that is none.
 std::vector<Experiment> chosen(const RunOptions& options) {
     std::vector<Experiment> experiments = all_experiments(options.experiments_folder);
     std::vector<std::string> names = options.experiments;

@@ -71,6 +71,8 @@ TEST(ExperimentFile, EveryOneOfTheSuiteIsRead) {
     const auto experiments =
         read_experiments(BENCH_FOLDER "/experiments", BENCH_FOLDER "/published.json");
     EXPECT_EQ(experiments.size(), 13u);
+    EXPECT_EQ(experiments.front().id, "wait") << "in the order in which they were published";
+    EXPECT_EQ(experiments.back().id, "sweep");
     for (Experiment experiment : experiments) {
         SCOPED_TRACE(experiment.id);
         apply_profile(experiment, Profile::quick, 1, 2, {});
