@@ -10,6 +10,9 @@ constexpr std::pair<std::string_view, Fault> kFaults[] = {
     {"reset", Fault::reset},     {"stall", Fault::stall},   {"truncate", Fault::truncate},
     {"garbage", Fault::garbage}, {"500", Fault::error_500}, {"close", Fault::close}};
 
+/// Ten times 0.1 is a little more or less than 1.
+constexpr double kRounding = 1e-9;
+
 }  // namespace
 
 std::optional<Fault> parse_fault(std::string_view name) {
@@ -43,10 +46,12 @@ std::optional<FaultRate> parse_fault_rate(std::string_view text) {
 
 std::optional<std::vector<FaultRate>> parse_fault_rates(std::string_view text) {
     std::vector<FaultRate> rates;
+    double sum = 0;
     for (;;) {
         const auto comma = text.find(',');
         const auto rate = parse_fault_rate(text.substr(0, comma));
-        if (!rate) {
+        sum += rate ? rate->rate : 0;
+        if (!rate || sum > 1 + kRounding) {
             return std::nullopt;
         }
         rates.push_back(*rate);

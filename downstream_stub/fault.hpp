@@ -25,7 +25,7 @@ struct FaultRate {
     Fault fault = Fault::none;
     double rate = 0;
 };
-/// `reset:0.01`, or several with commas between; each rate lies from 0 to 1.
+/// `reset:0.01`, or several with commas between; each rate, and their sum, lies from 0 to 1.
 std::optional<std::vector<FaultRate>> parse_fault_rates(std::string_view text);
 
 }  // namespace downstream_stub

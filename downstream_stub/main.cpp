@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
             auto faults = downstream_stub::parse_fault_rates(text);
             if (!faults) {
                 return "a fault needs KIND:RATE, such as reset:0.01 "
-                       "(reset, stall, truncate, garbage, 500, close)";
+                       "(reset, stall, truncate, garbage, 500, close), and all rates together at "
+                       "most 1";
             }
             stub_options.faults = std::move(*faults);
             return {};

@@ -35,11 +35,16 @@ Stub::Stub(const StubOptions& stub_options, boost::asio::io_context& io)
     : options(stub_options), answer{.body = body_of(options.body_bytes)}, delayed(io) {}
 
 Fault Stub::draw_fault() {
-    std::uniform_real_distribution<double> distribution;
+    if (options.faults.empty()) {
+        return Fault::none;
+    }
+    // One draw for all, so that each has the share that was asked for.
+    double drawn = std::uniform_real_distribution<double>()(random);
     for (const auto& [fault, rate] : options.faults) {
-        if (distribution(random) < rate) {
+        if (drawn < rate) {
             return fault;
         }
+        drawn -= rate;
     }
     return Fault::none;
 }

@@ -150,7 +150,11 @@ bool write_file(const std::filesystem::path& file, const std::string& text) {
     if (stream.good()) {
         std::filesystem::rename(aside, file, error);
     }
-    return stream.good() && !error;
+    const bool written = stream.good() && !error;
+    if (!written) {
+        std::filesystem::remove(aside, error);  // what a full disk has taken of it
+    }
+    return written;
 }
 
 }  // namespace bench::report

@@ -1,6 +1,9 @@
 #include "common/http/dispatch.hpp"
 
+#include <new>
+
 #include "common/app/routing.hpp"
+#include "common/rare_warning.hpp"
 
 namespace common::http {
 namespace {
@@ -34,6 +37,14 @@ std::variant<app::Call, Immediate> dispatch(const app::Request& request, const C
             return Answerer{context}(std::move(route));
         },
         app::route(request));
+}
+
+app::Answer answer_to_failure(const std::exception& error) {
+    static RareWarning warning;
+    warning(std::string("a handler failed: ") + error.what());
+    return dynamic_cast<const std::bad_alloc*>(&error) != nullptr
+               ? app::error(503, "the server has no memory left for this request")
+               : app::error(500, "the server failed to answer this request");
 }
 
 metrics::Phase phase_of(const app::Call& call) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <variant>
 
 #include "common/app/call.hpp"
@@ -16,6 +17,10 @@ struct Immediate {
 /// Routes a request: to a call that the model runs, or to an answer that is there already
 /// (/health, /metrics, / and every refusal). Never waits.
 std::variant<app::Call, Immediate> dispatch(const app::Request& request, const Context& context);
+
+/// The answer to a call whose handler threw, which it does for no expected failure: 503 when memory
+/// has run out, else 500, for it can only be a bug. Logs the exception.
+app::Answer answer_to_failure(const std::exception& error);
 
 /// The phase that a call which has reached its handler counts under.
 metrics::Phase phase_of(const app::Call& call);

@@ -29,6 +29,32 @@ RequestParser::RequestParser() {
 }
 
 std::size_t RequestParser::take(boost::asio::const_buffer bytes, error_code& error) {
+    const std::size_t used = put_within_limits(bytes, error);
+    if (used > 0) {
+        looked_at_bytes_ = 0;
+    }
+    if (error == beast_http::error::need_more) {
+        const auto unused = bytes + used;
+        if (has_bare_line_feed({static_cast<const char*>(unused.data()), unused.size()})) {
+            refuse(400, "a line of the request ends with LF alone", error);
+        }
+    }
+    return used;
+}
+
+/// What was not used is the beginning of the header, or of a line of a chunked body.
+bool RequestParser::has_bare_line_feed(std::string_view unused) {
+    for (auto at = unused.find('\n', looked_at_bytes_); at != unused.npos;
+         at = unused.find('\n', at + 1)) {
+        if (at == 0 || unused[at - 1] != '\r') {
+            return true;
+        }
+    }
+    looked_at_bytes_ = unused.size();
+    return false;
+}
+
+std::size_t RequestParser::put_within_limits(boost::asio::const_buffer bytes, error_code& error) {
     if (is_header_done()) {
         return put(bytes, error);
     }

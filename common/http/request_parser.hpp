@@ -15,7 +15,9 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     RequestParser();
 
     /// As `put`, but the limit on the header holds for the whole of it, however it is cut into
-    /// pieces: Beast's begins anew with every call. Returns the bytes used.
+    /// pieces: Beast's begins anew with every call. And a line that ends with LF alone is refused
+    /// at once, where Beast would wait for the CR LF that its sender has no mind to send. Returns
+    /// the bytes used; the next call must begin with those that were not.
     std::size_t take(boost::asio::const_buffer bytes, boost::beast::error_code& error);
 
     /// What was read; valid once the parser is done, as long as the parser lives.
@@ -43,6 +45,8 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     void on_finish_impl(error_code&) override {}
     void on_response_impl(int, string_view, int, error_code&) override {}
 
+    std::size_t put_within_limits(boost::asio::const_buffer bytes, error_code& error);
+    bool has_bare_line_feed(std::string_view unused);
     void refuse(int status, std::string_view text, error_code& error);
     void check_transfer_encoding(string_view value, error_code& error);
 
@@ -52,6 +56,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     std::optional<app::Answer> refusal_;
     int version_ = 11;  ///< ten times major plus minor, as Beast counts
     std::size_t header_bytes_ = 0;
+    std::size_t looked_at_bytes_ = 0;  ///< of those not used so far, for a bare line feed
     unsigned hosts_ = 0;
     unsigned transfer_encodings_ = 0;
     bool expects_continue_ = false;

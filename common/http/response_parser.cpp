@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "common/limits.hpp"
+#include "common/rare_warning.hpp"
 
 namespace common::http {
 
@@ -59,6 +60,8 @@ DownstreamFailure failure_of(const boost::system::error_code& error) {
     if (error == asio_error::no_descriptors || error == asio_error::no_buffer_space ||
         error == asio_error::no_memory || error == errc::address_not_available ||
         error == errc::too_many_files_open_in_system) {
+        static RareWarning warning;
+        warning("cannot call the downstream: " + error.message());
         return DownstreamFailure::exhausted;
     }
     if (error.category() == beast_http::make_error_code(beast_http::error::bad_value).category()) {

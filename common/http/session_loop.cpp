@@ -2,6 +2,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include "common/http/adopt_socket.hpp"
+
 namespace common::http {
 
 namespace asio = boost::asio;
@@ -9,10 +11,9 @@ using boost::system::error_code;
 
 namespace {
 
-asio::ip::tcp::socket adopt_socket(asio::io_context& io, int descriptor) {
-    asio::ip::tcp::socket socket(
-        io, net::is_ipv6(descriptor) ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), descriptor);
-    socket.non_blocking(true);
+asio::ip::tcp::socket adopted(SessionLoop& loop, net::Accepted& accepted) {
+    asio::ip::tcp::socket socket(loop.io());
+    adopt_socket(socket, accepted, loop.context());
     return socket;
 }
 
@@ -21,7 +22,7 @@ asio::ip::tcp::socket adopt_socket(asio::io_context& io, int descriptor) {
 AsyncSession::AsyncSession(SessionLoop& loop, net::Accepted accepted)
     : loop_(loop),
       place_(std::move(accepted)),
-      socket_(adopt_socket(loop.io(), place_.release())),
+      socket_(adopted(loop, place_)),
       connection_(loop.context(), socket_.native_handle()) {}
 
 void AsyncSession::advance() {

@@ -27,7 +27,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kBacklog = 65'535;  // the kernel lowers it to net.core.somaxconn
 constexpr int kAcceptsPerTurn = 64;
 constexpr auto kDrainPoll = 10ms;
-constexpr auto kWarningInterval = 1s;
 /// How long accepting rests when descriptors have run out: long enough not to spin.
 constexpr auto kExhaustedPause = 100ms;
 /// What an abandoned request's 503 has to leave the process.
@@ -74,6 +73,8 @@ boost::asio::ip::tcp::endpoint bound_endpoint(int listener) {
 /// It does not linger: the answer may be lost if the client goes on sending, but this is the thread
 /// that accepts, and a refusal must cost it nothing.
 void refuse(Descriptor connection, http::Context& context, const char* why) {
+    static RareWarning warning;
+    warning(std::string("refusing connections: ") + why);
     const app::Answer answer = app::error(503, why);
     context.metrics.count(app::Endpoint::other, answer.status, {});
     std::string text;
@@ -149,7 +150,7 @@ bool Control::accept_one(FrontEnd& front_end) {
         ::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (connection.get() < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            warn_exhausted(errno);
+            exhausted_("cannot accept a connection: " + std::generic_category().message(errno));
             out_of_descriptors_ = true;
             return false;
         }
@@ -164,13 +165,6 @@ bool Control::accept_one(FrontEnd& front_end) {
     ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     front_end.adopt(Accepted(std::move(connection), open_connections_));
     return true;
-}
-
-void Control::warn_exhausted(int error) {
-    if (Clock::now() - last_warning_ >= kWarningInterval) {
-        last_warning_ = Clock::now();
-        spdlog::warn("cannot accept a connection: {}", std::generic_category().message(error));
-    }
 }
 
 int Control::drain(FrontEnd& front_end) {

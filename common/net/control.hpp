@@ -8,6 +8,7 @@
 
 #include "common/http/context.hpp"
 #include "common/net/socket.hpp"
+#include "common/rare_warning.hpp"
 
 namespace common::net {
 
@@ -23,7 +24,11 @@ class FrontEnd {
     virtual void abandon() = 0;
 };
 
-/// Answers 503 to a connection that cannot be served, and closes it. Does not wait.
+/// Why a connection is refused that the kernel will not watch (memory, or max_user_watches).
+inline constexpr const char* kNotWatched = "the server cannot watch another connection";
+
+/// Answers 503 to a connection that cannot be served, logs that at most once a second, and closes
+/// it. Does not wait. Any thread.
 void refuse(Descriptor connection, http::Context& context, const char* why);
 
 struct ControlOptions {
@@ -48,7 +53,6 @@ class Control {
   private:
     void accept_waiting(FrontEnd& front_end);
     bool accept_one(FrontEnd& front_end);
-    void warn_exhausted(int error);
     int drain(FrontEnd& front_end);
     bool wait_until_closed(std::chrono::steady_clock::time_point end);
     [[noreturn]] void leave(const char* why);
@@ -61,7 +65,7 @@ class Control {
     Descriptor signals_;
     Descriptor wake_;
     std::atomic<std::size_t> open_connections_ = 0;
-    std::chrono::steady_clock::time_point last_warning_;
+    RareWarning exhausted_;
     bool signalled_ = false;
     bool out_of_descriptors_ = false;
 };

@@ -44,6 +44,7 @@ class Accepted {
         }
     }
 
+    int get() const { return descriptor_.get(); }
     /// Hands the descriptor on; the new owner closes it.
     int release() { return descriptor_.release(); }
 

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "blocking/waiting.hpp"
+#include "common/http/dispatch.hpp"
 
 namespace blocking {
 namespace {
@@ -72,7 +73,11 @@ struct Handlers {
 
 common::app::Answer handle(const common::app::Call& call, Downstream& downstream,
                            common::http::Context& context) {
-    return std::visit(Handlers{downstream, context}, call);
+    try {
+        return std::visit(Handlers{downstream, context}, call);
+    } catch (const std::exception& error) {
+        return common::http::answer_to_failure(error);
+    }
 }
 
 }  // namespace blocking

@@ -3,6 +3,7 @@
 #include <boost/asio/error.hpp>
 
 #include "common/http/dispatch.hpp"
+#include "common/net/control.hpp"
 
 namespace stackful {
 
@@ -19,12 +20,23 @@ bool was_ended_early(const error_code& error) {
            error == errors::operation_aborted;
 }
 
+/// Where the kernel takes no more sockets into epoll the client is told so, and the stream stays
+/// closed.
+runtime::Stream adopted(net::Accepted& accepted, http::Context& context) {
+    runtime::Stream stream(accepted.get());
+    const int socket = accepted.release();
+    if (!stream.is_open()) {
+        net::refuse(net::Descriptor(socket), context, net::kNotWatched);
+    }
+    return stream;
+}
+
 }  // namespace
 
 Session::Session(Service& service, net::Accepted accepted)
     : service_(service),
       place_(std::move(accepted)),
-      stream_(place_.release()),
+      stream_(adopted(place_, service.context())),
       connection_(service.context(), stream_.socket()) {}
 
 // [session]

@@ -1,5 +1,6 @@
 #include "stackless/session.hpp"
 
+#include "common/http/adopt_socket.hpp"
 #include "common/http/dispatch.hpp"
 #include "common/http/server_connection.hpp"
 
@@ -9,10 +10,9 @@ namespace {
 using namespace common;
 using http::Step;
 
-Socket adopt_socket(Executor executor, int descriptor) {
-    Socket socket(executor, net::is_ipv6(descriptor) ? asio::ip::tcp::v6() : asio::ip::tcp::v4(),
-                  descriptor);
-    socket.non_blocking(true);
+Socket adopted(Place& place, net::Accepted& accepted) {
+    Socket socket(place.loop.executor());
+    http::adopt_socket(socket, accepted, place.loop.context());
     return socket;
 }
 
@@ -21,7 +21,7 @@ class Session final : public Expiring {
     Session(net::Accepted accepted, Place& place)
         : place_(place),
           accepted_(std::move(accepted)),
-          socket_(adopt_socket(place.loop.executor(), accepted_.release())),
+          socket_(adopted(place, accepted_)),
           connection_(place.loop.context(), socket_.native_handle()) {
         place.loop.watch(*this);
     }
@@ -83,7 +83,12 @@ Awaitable<> Session::run() {
 Awaitable<> Session::handle(app::Call call) {
     const metrics::InPhase in_phase(place_.loop.context().metrics, http::phase_of(call));
     const app::Endpoint endpoint = app::endpoint_of(call);
-    const app::Answer answer = co_await stackless::handle(std::move(call), place_);
+    app::Answer answer;
+    try {
+        answer = co_await stackless::handle(std::move(call), place_);
+    } catch (const std::exception& error) {
+        answer = http::answer_to_failure(error);
+    }
     connection_.answer(answer, endpoint);
 }
 

@@ -1,7 +1,5 @@
 #include "sync_over_async/growing_pool.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <system_error>
 
@@ -76,8 +74,8 @@ void GrowingPool::start_worker() {
     try {
         worker.thread = std::thread([this, &worker] { work(worker); });
     } catch (const std::system_error& error) {
-        spdlog::warn("cannot start a thread beside {} others: {}", workers_.size() - 1,
-                     error.what());
+        no_thread_("cannot start a thread beside " + std::to_string(workers_.size() - 1) +
+                   " others: " + error.what());
         workers_.pop_front();
         return;
     }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/rare_warning.hpp"
 #include "sync_over_async/injection_policy.hpp"
 
 namespace sync_over_async {
@@ -84,6 +85,7 @@ class GrowingPool {
     std::uint64_t injected_ = 0;
     std::uint64_t completed_ = 0;
     Clock::time_point last_dequeue_ = Clock::now();
+    common::RareWarning no_thread_;
     std::thread gate_;
 };
 

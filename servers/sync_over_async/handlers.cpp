@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "common/http/dispatch.hpp"
+
 namespace sync_over_async {
 namespace {
 
@@ -67,7 +69,11 @@ struct Handlers {
 }  // namespace
 
 app::Answer handle(const app::Call& call, Place& place) {
-    return std::visit(Handlers{place}, call);
+    try {
+        return std::visit(Handlers{place}, call);
+    } catch (const std::exception& error) {
+        return common::http::answer_to_failure(error);
+    }
 }
 
 }  // namespace sync_over_async

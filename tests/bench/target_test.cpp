@@ -114,6 +114,48 @@ TEST_F(Target, EndsWhenTheRunnerIsKilled) {
     EXPECT_TRUE(gone(pid));
 }
 
+TEST_F(Target, OneThatIgnoresSigtermIsKilled) {
+    auto child =
+        Child::start("/bin/sh", {"-c", "trap '' TERM; echo ready; sleep 60"}, folder_ / "stubborn");
+    ASSERT_TRUE(child) << child.error;
+    for (int i = 0; i < 2000 && child->output().empty(); ++i) {
+        std::this_thread::sleep_for(5ms);
+    }
+    const pid_t pid = child->pid();
+    EXPECT_EQ(child->stop(), 128 + SIGKILL);
+    EXPECT_TRUE(gone(pid));
+}
+
+TEST_F(Target, WhatItLeavesBehindEndsWithIt) {
+    auto child = Child::start("/bin/sh", {"-c", "sleep 60 & echo $!"}, folder_ / "parent");
+    ASSERT_TRUE(child) << child.error;
+    for (int i = 0; i < 2000 && !child->has_ended(); ++i) {
+        std::this_thread::sleep_for(5ms);
+    }
+    EXPECT_EQ(child->exit_status(), 0);
+    const pid_t left = std::atoi(child->output().c_str());
+    ASSERT_GT(left, 0);
+    EXPECT_TRUE(gone(left));
+}
+
+TEST_F(Target, ItsOutputMayBeMegabytes) {
+    auto child = Child::start("/bin/sh",
+                              {"-c",
+                               "head -c 4000000 /dev/zero | tr '\\0' x; "
+                               "echo; echo 'a listening on 127.0.0.1:7'; exec sleep 60"},
+                              folder_ / "talker");
+    ASSERT_TRUE(child) << child.error;
+    const auto port = wait_for_port(*child);
+    ASSERT_TRUE(port) << port.error;
+    EXPECT_EQ(*port.value, 7);
+}
+
+TEST_F(Target, OneThatNeverListensIsSaid) {
+    auto child = Child::start("/bin/sleep", {"60"}, folder_ / "silent");
+    ASSERT_TRUE(child) << child.error;
+    EXPECT_EQ(wait_for_port(*child).error, "it printed no listening line");
+}
+
 TEST_F(Target, CpuTimeCanBeReadUntilTheProcessIsReaped) {
     auto child = Child::start("/bin/sh", {"-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"},
                               folder_ / "loop");

@@ -80,6 +80,17 @@ TEST(Framing, BareCarriageReturnIs400) {
     expect_refused(with_fields("Transfer-Encoding: chunked\r\n", "2\r{}\r\n0\r\n\r\n"));
 }
 
+// At once, and not when the deadline ends the wait for a CR LF that never comes.
+TEST(Framing, BareLineFeedIs400AtOnce) {
+    expect_refused("GET /health HTTP/1.1\nHost: test\n\n");
+    expect_refused("GET /health HTTP/1.1\r\nHost: test\n");
+    expect_refused("\nGET /health HTTP/1.1\r\n");
+    for (const char* chunks :
+         {"5\nhello", "2\r\n{}\n", "2\r\n{}\r\n0\nX", "2\r\n{}\r\n0\r\nX: a\n"}) {
+        expect_refused(with_fields("Transfer-Encoding: chunked\r\n", chunks));
+    }
+}
+
 TEST(Host, MustBeThereOnce) {
     for (const char* fields : {"", "X: a\r\n", "Host: a\r\nHost: b\r\n", "Host: a\r\nHost: a\r\n",
                                "Host: a\r\nX: b\r\nhost: c\r\n"}) {

@@ -112,6 +112,7 @@ TEST(WrongFlag, OfTheStub) {
     expect_wrong(stub(), {"--fault", "dance:1"});
     expect_wrong(stub(), {"--fault", "reset"});
     expect_wrong(stub(), {"--fault", "reset:2"});
+    expect_wrong(stub(), {"--fault", "reset:0.6,500:0.6"});
     expect_wrong(stub(), {"--body-bytes", "x"});
     expect_wrong(stub(), {"--port", "65536"});
 }

@@ -2,6 +2,7 @@
 add_executable(test_common
     ${CMAKE_CURRENT_LIST_DIR}/common_app_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/common_connection_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/common_failure_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/common_metrics_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/common_options_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/common_response_test.cpp)

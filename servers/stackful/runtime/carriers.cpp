@@ -136,8 +136,11 @@ void Carriers::summon() {
         spare->wanted_.notify_one();
         return;
     }
-    if (alive_ < runtime_.options().max_carriers && start_carrier()) {
-        return;
+    if (alive_ < runtime_.options().max_carriers) {
+        if (start_carrier()) {
+            return;
+        }
+        no_thread_("cannot start a carrier beside " + std::to_string(alive_) + " others");
     }
     short_.store(true);
     // Those who sleep must watch. A watcher must look at the new orphan's queue and timers.

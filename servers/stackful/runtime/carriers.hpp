@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "common/rare_warning.hpp"
 #include "stackful/runtime/carrier.hpp"
 #include "stackful/runtime/scheduler.hpp"
 
@@ -71,6 +72,7 @@ class Carriers {
     /// Carriers that are on their way to adopt an orphan.
     std::size_t expected_ = 0;
     std::atomic<bool> short_ = false;
+    common::RareWarning no_thread_;
 
     // The watch: one epoll instance over those of the orphans.
     int watch_;

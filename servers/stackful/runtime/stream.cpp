@@ -49,9 +49,7 @@ void wait_for(Readiness& readiness, int socket, short events, Instant deadline) 
 }  // namespace
 
 Stream::Stream(int socket) {
-    if (!adopt(socket)) {
-        ::close(socket);
-    }
+    adopt(socket);
 }
 
 Stream::Stream(Stream&& other) noexcept {

@@ -23,7 +23,7 @@ class Stream {
 
     Stream() = default;
     /// Takes over a connected, non-blocking socket and registers it with the calling fiber's
-    /// scheduler. Not open afterwards when there is no room for it.
+    /// scheduler. Not open afterwards, and the socket still the caller's, when there is no room.
     explicit Stream(int socket);
     Stream(Stream&& other) noexcept;
     Stream& operator=(Stream&& other) noexcept;

@@ -1,0 +1,85 @@
+// Many that want nothing, or never finish asking, beside one who asks properly.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "expectations.hpp"
+#include "observation.hpp"
+
+using namespace client;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::size_t kHalfSent = 500;
+/// Connections to the downstream that the few requests here may leave, one a scheduler or loop.
+constexpr std::size_t kKept = 8;
+/// Fewer where this process may not open so many, and the server, which needs two for each.
+std::size_t idle_connections() {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const std::size_t most = limit.rlim_cur / 2 - 100 - kHalfSent;
+    return std::min<std::size_t>(kSanitized ? 2000 : 5000, most);
+}
+constexpr auto kBound = kSanitized ? 5s : 1s;
+
+/// What the issue asks for: a normal request is answered within a second.
+void expect_prompt_answers(Port port) {
+    for (const std::string& request :
+         {get_request("/health"), get_request("/wait"), get_request("/sleep?ms=1"),
+          post_request("/echo", R"({"id":1,"name":"a"})")}) {
+        const auto start = Clock::now();
+        EXPECT_EQ(ask(port, request).status, 200) << request;
+        EXPECT_LT(Clock::now() - start, kBound) << request;
+    }
+}
+
+}  // namespace
+
+TEST(Crowd, HalfSentRequestsAndIdleConnectionsHoldNobodyUp) {
+    Server server(shared_stub(),
+                  {"--header-timeout", "5m", "--body-timeout", "5m", "--idle-timeout", "5m"});
+    constexpr std::array<std::string_view, 5> kBeginnings = {
+        "G", "GET /wait HTTP/1.1\r\nHo",
+        "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\n{",
+        "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"i", "\r\n\r"};
+    std::vector<Connection> crowd;
+    for (std::size_t n = 0; n < kHalfSent; ++n) {
+        crowd.emplace_back(server.port()).send(kBeginnings[n % kBeginnings.size()]);
+    }
+    expect_prompt_answers(server.port());
+    const std::size_t all = kHalfSent + idle_connections();
+    while (crowd.size() < all) {
+        crowd.emplace_back(server.port());
+    }
+    expect_prompt_answers(server.port());
+    // All of them are still there: nobody was thrown out to make room.
+    for (Connection& each : crowd) {
+        ASSERT_TRUE(each.is_silent_for(0ms));
+    }
+    EXPECT_LT(cpu_time_during(server.process().pid(), 1s), 500ms) << "it spins";
+    crowd.clear();
+    expect_prompt_answers(server.port());
+}
+
+TEST(Crowd, ThatNeverReadsHoldsNobodyUp) {
+    Server server(shared_stub(), {"--write-timeout", "1s"});
+    const pid_t pid = server.process().pid();
+    EXPECT_EQ(get(server.port(), "/health").status, 200);
+    const std::size_t before = open_descriptors(pid);
+    std::vector<Connection> crowd;
+    std::string requests;
+    for (int n = 0; n < 400; ++n) {
+        requests += get_request("/metrics");
+    }
+    for (int n = 0; n < 30; ++n) {
+        crowd.emplace_back(server.port()).send_what_fits(requests);
+    }
+    expect_prompt_answers(server.port());
+    // What the kernel's buffers do not take ends by the write deadline; the rest has been answered.
+    crowd.clear();
+    EXPECT_TRUE(becomes_true([&] { return open_descriptors(pid) <= before + kKept; }));
+}
