@@ -70,6 +70,7 @@ for (const [name, check] of checks) {
         }
     }
     failures += failure ? 1 : 0;
-    console.log(`${failure ? 'FAILED' : 'ok'}: ${name}, ${Math.round((Date.now() - begin) / 1000)} s`);
+    const elapsed_s = Math.round((Date.now() - begin) / 1000);
+    console.log(`${failure ? 'FAILED' : 'ok'}: ${name}, ${elapsed_s} s`);
 }
 process.exit(failures === 0 ? 0 : 1);

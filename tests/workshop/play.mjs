@@ -55,8 +55,8 @@ export function commandsOf(root, lab) {
     });
 }
 
-/** Plays a page. Returns, in its order, what each command of terminals 3 and 4 printed, and what the
-    server of terminal 2 had printed when it ended: [{command, output, server}]. */
+/** Plays a page. Returns, in its order, what each command of terminals 3 and 4 printed, and what
+    the server of terminal 2 had printed when it ended: [{command, output, server}]. */
 export async function play(commands, bin, secondsOf) {
     const terminals = {};
     const seen = [];
