@@ -41,6 +41,7 @@ struct Handlers {
     }
     // [/echo]
 
+    // [cpu]
     app::Answer operator()(const app::Cpu& call) {
         std::uint64_t iterations = call.iterations.value_or(0);
         while (iterations == 0 && (iterations = context.cpu_work_size.iterations()) == 0) {
@@ -48,6 +49,7 @@ struct Handlers {
         }
         return app::digested(iterations, app::digest_chain(iterations));
     }
+    // [/cpu]
 
     app::Answer operator()(const app::Sleep& call) {
         waiting::sleep_for(call.duration);

@@ -15,9 +15,11 @@ namespace waiting {
 
 namespace runtime = stackful::runtime;
 
+// [sleep]
 void sleep_for(std::chrono::milliseconds duration) {
     runtime::sleep_until(Clock::now() + duration);
 }
+// [/sleep]
 
 void block_for(std::chrono::milliseconds duration) {
     runtime::block_for(duration);

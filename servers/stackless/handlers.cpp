@@ -42,15 +42,19 @@ Awaitable<app::Answer> run(app::Cpu call, Place& place) {
     co_return app::digested(iterations, app::digest_chain(iterations));
 }
 
+// [sleep]
 Awaitable<app::Answer> run(app::Sleep call, Place& place) {
     co_await place.loop.sleep_for(call.duration);
     co_return app::ok();
 }
+// [/sleep]
 
+// [block]
 Awaitable<app::Answer> run(app::Block call, Place&) {
     block_for(call.duration);
     co_return app::ok();
 }
+// [/block]
 
 // [tasks]
 Awaitable<app::Answer> run(app::Tasks call, Place& place) {
@@ -64,8 +68,10 @@ Awaitable<app::Answer> run(app::Tasks call, Place& place) {
 
 }  // namespace
 
+// [handle]
 Awaitable<app::Answer> handle(app::Call call, Place& place) {
     return std::visit([&](auto& kind) { return run(std::move(kind), place); }, call);
 }
+// [/handle]
 
 }  // namespace stackless

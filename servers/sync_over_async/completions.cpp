@@ -78,6 +78,7 @@ void Completions::woken(const std::shared_ptr<Operation>& operation, error_code 
     queue_item(events);
 }
 
+// [queue]
 void Completions::queue_item(Events& events) {
     {
         const std::lock_guard lock(mutex_);
@@ -87,6 +88,7 @@ void Completions::queue_item(Events& events) {
     }
     pool_.push([this, &events] { work_off(events); }, events.lane);
 }
+// [/queue]
 
 // [completions]
 void Completions::work_off(Events& events) {

@@ -54,9 +54,11 @@ void wait_for(int descriptor, short events, Instant deadline, error_code& error)
 
 }  // namespace
 
+// [sleep]
 void sleep_for(std::chrono::milliseconds duration) {
     std::this_thread::sleep_for(duration);
 }
+// [/sleep]
 
 void block_for(std::chrono::milliseconds duration) {
     std::this_thread::sleep_for(duration);

@@ -65,6 +65,7 @@ void WorkerPool::execute(common::http::Exchange exchange) {
     push(std::move(exchange));
 }
 
+// [push]
 void WorkerPool::push(Job job) {
     {
         const std::lock_guard lock(mutex_);
@@ -72,6 +73,7 @@ void WorkerPool::push(Job job) {
     }
     not_empty_.notify_one();
 }
+// [/push]
 
 std::size_t WorkerPool::queued() const {
     const std::lock_guard lock(mutex_);

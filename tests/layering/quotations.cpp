@@ -28,17 +28,23 @@ std::string without_shared_indentation(const std::vector<std::string_view>& line
     return text;
 }
 
+/// Whether a line is this mark, in a comment of C++ or of CMake.
+bool is_mark(std::string_view line, const std::string& mark) {
+    return trimmed(line) == "// [" + mark + "]" || trimmed(line) == "# [" + mark + "]";
+}
+
 /// The region of this tag; nothing if it does not stand there exactly once.
 std::optional<std::string> region(const std::string& source, const std::string& tag) {
     std::vector<std::string_view> inside;
     int opened = 0;
     int closed = 0;
     for (const auto line : lines_of(source)) {
-        if (trimmed(line) == "// [" + tag + "]") {
+        if (is_mark(line, tag)) {
             ++opened;
-        } else if (trimmed(line) == "// [/" + tag + "]") {
+        } else if (is_mark(line, "/" + tag)) {
             ++closed;
-        } else if (opened == 1 && closed == 0 && !trimmed(line).starts_with("// [")) {
+        } else if (opened == 1 && closed == 0 && !trimmed(line).starts_with("// [") &&
+                   !trimmed(line).starts_with("# [")) {
             inside.push_back(line);
         }
     }

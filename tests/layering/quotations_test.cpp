@@ -20,8 +20,16 @@ const std::string kSource =
     "    // [unclosed]\n"
     "}\n";
 
+const std::string kBuild =
+    "# [switch]\n"
+    "add_executable(server)\n"
+    "# [/switch]\n";
+
 std::vector<std::string> stale_in(const std::string& markdown, int& found) {
-    return stale_quotations({{"servers/x.cpp", kSource}, {"docs/page.md", markdown}}, found);
+    return stale_quotations({{"servers/x.cpp", kSource},
+                             {"servers/CMakeLists.txt", kBuild},
+                             {"docs/page.md", markdown}},
+                            found);
 }
 
 std::string quote(const std::string& reference, const std::string& block) {
@@ -54,6 +62,11 @@ TEST(Quotations, TrueOnesPass) {
                          found)
                     .empty());
     EXPECT_EQ(found, 2);
+    EXPECT_TRUE(stale_in(quote("servers/CMakeLists.txt#switch",
+                               "```cmake\nadd_executable(server)\n```"),
+                         found)
+                    .empty());
+    EXPECT_EQ(found, 1);
 }
 
 TEST(Quotations, FalseOnesFail) {

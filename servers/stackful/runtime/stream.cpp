@@ -31,6 +31,7 @@ std::size_t total_bytes(const iovec* vectors, std::size_t count) {
     return bytes;
 }
 
+// [pinned]
 void wait_for(Readiness& readiness, int socket, short events, Instant deadline) {
     Fiber& self = *current_fiber();
     Runtime& runtime = self.home->runtime();
@@ -45,6 +46,7 @@ void wait_for(Readiness& readiness, int socket, short events, Instant deadline) 
             &readiness);
     }
 }
+// [/pinned]
 
 }  // namespace
 
