@@ -16,7 +16,8 @@ constexpr int kConnections = 40;
 
 /// Every request is in when SIGTERM comes, none is answered yet; all are answered, and another
 /// server has the port at once.
-void expect_all_answered(Port downstream, const std::string& target, const Flags& flags) {
+void expect_all_answered(Port downstream, const std::string& target, Flags flags) {
+    flags.insert(flags.end(), {"--drain-timeout", "1m"});  // a sanitized server is slow
     Flags same_port;
     {
         Server server(downstream, flags);
