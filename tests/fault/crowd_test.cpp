@@ -24,7 +24,7 @@ std::size_t idle_connections() {
     const std::size_t most = limit.rlim_cur / 2 - 100 - kHalfSent;
     return std::min<std::size_t>(kSanitized ? 2000 : 5000, most);
 }
-constexpr auto kBound = kSanitized ? 5s : 1s;
+constexpr auto kBound = kSanitized ? 10s : 1s;
 
 /// What the issue asks for: a normal request is answered within a second.
 void expect_prompt_answers(Port port) {

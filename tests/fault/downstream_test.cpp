@@ -7,7 +7,6 @@
 
 using namespace client;
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 using Reply = ScriptedDownstream::Reply;
 using Then = ScriptedDownstream::Then;
 

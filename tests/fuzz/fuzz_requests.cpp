@@ -1,6 +1,7 @@
 // Everything that a client's bytes reach before a model does: the connection's protocol side, the
 // parser and its checks, routing, parameters, the echo JSON, and the answer on its way back.
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
