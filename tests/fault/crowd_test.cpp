@@ -75,7 +75,7 @@ TEST(Crowd, ThatNeverReadsHoldsNobodyUp) {
     for (int n = 0; n < (kSanitized ? 40 : 400); ++n) {
         requests += get_request("/metrics");
     }
-    for (int n = 0; n < 30; ++n) {
+    for (int n = 0; n < 8; ++n) {
         crowd.emplace_back(server.port()).send_what_fits(requests);
     }
     expect_prompt_answers(server.port());
