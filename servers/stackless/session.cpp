@@ -10,6 +10,8 @@ namespace {
 using namespace common;
 using http::Step;
 
+constexpr unsigned kSendsPerTurn = 16;
+
 Socket adopted(Place& place, net::Accepted& accepted) {
     Socket socket(place.loop.executor());
     http::adopt_socket(socket, accepted, place.loop.context());
@@ -44,6 +46,7 @@ class Session final : public Expiring {
     net::Accepted accepted_;
     Socket socket_;
     http::ServerConnection connection_;
+    unsigned sends_in_turn_ = 0;  ///< Since this coroutine last waited.
 };
 
 // [session]
@@ -94,6 +97,7 @@ Awaitable<> Session::handle(app::Call call) {
 
 /// An error means that the connection is lost; the end of the stream is none.
 Awaitable<error_code> Session::receive() {
+    sends_in_turn_ = 0;
     auto [error, bytes] =
         co_await socket_.async_read_some(connection_.receive_buffer(), kErrorAsValue);
     if (error == asio::error::operation_aborted) {
@@ -113,8 +117,14 @@ Awaitable<error_code> Session::receive() {
     co_return error;
 }
 
+/// After a while without a wait it asks for one: a client that has sent hundreds of requests at
+/// once must not keep this loop from all others.
 error_code Session::send_now() {
     error_code error;
+    if (++sends_in_turn_ > kSendsPerTurn) {
+        sends_in_turn_ = 0;
+        return asio::error::would_block;
+    }
     connection_.sent(socket_.write_some(asio::buffer(connection_.unsent()), error));
     return error;
 }
