@@ -46,6 +46,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     void on_response_impl(int, string_view, int, error_code&) override {}
 
     std::size_t put_within_limits(boost::asio::const_buffer bytes, error_code& error);
+    std::size_t put_body(boost::asio::const_buffer bytes, error_code& error);
     bool has_bare_line_feed(std::string_view unused);
     void refuse(int status, std::string_view text, error_code& error);
     void check_transfer_encoding(string_view value, error_code& error);

@@ -136,6 +136,17 @@ TEST(Requests, MayComeByteByByte) {
     }
 }
 
+// Beast asserts of a last chunk without one before it that it does not come in pieces.
+TEST(Requests, MayEndInPiecesOfATrailer) {
+    Connection connection(shared_server());
+    for (const char byte : kChunkedHead + "0\r\nX: y\r\n\r\n") {
+        connection.send({&byte, 1});
+        std::this_thread::sleep_for(200us);
+    }
+    EXPECT_EQ(connection.receive().status, 400) << "an empty body is no JSON";
+    expect_json(connection.exchange(post_request("/echo", kEcho)), kEcho);
+}
+
 TEST(Requests, MayFollowEmptyLines) {
     Connection connection(shared_server());
     expect_json(connection.exchange("\r\n\r\n" + post_request("/echo", kEcho)), kEcho);
