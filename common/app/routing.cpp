@@ -1,8 +1,10 @@
 #include "common/app/routing.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
+#include <cctype>
 #include <charconv>
 #include <initializer_list>
 
@@ -193,10 +195,15 @@ std::optional<boost::urls::url_view> parse_target(std::string_view target) {
         const auto origin = boost::urls::parse_origin_form(text);
         return origin ? std::optional(*origin) : std::nullopt;
     }
+    // Without an authority it is none of ours, and Boost.URL 1.81 asserts what some of them break.
+    constexpr std::string_view kBeginning = "http://";
+    const auto beginning = target.substr(0, kBeginning.size());
+    if (!std::ranges::equal(beginning, kBeginning, {},
+                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); })) {
+        return std::nullopt;
+    }
     const auto absolute = boost::urls::parse_absolute_uri(text);
-    const bool is_http =
-        absolute && absolute->scheme_id() == boost::urls::scheme::http && !absolute->host().empty();
-    return is_http ? std::optional(*absolute) : std::nullopt;
+    return absolute && !absolute->host().empty() ? std::optional(*absolute) : std::nullopt;
 }
 
 }  // namespace

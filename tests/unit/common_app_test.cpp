@@ -76,7 +76,7 @@ TEST(Routing, TargetsAreAPathOrAWholeAddress) {
         expect_answer(get(target), 404, "path");
     }
     for (const char* target : {"/health#f", "ftp://a/health", "a:/health", "http:///health",
-                               "health", "?ms=1", "*", "a:80", ""}) {
+                               "health", "?ms=1", "*", "a:80", "http:\x87", "http:", ""}) {
         expect_answer(get(target), 400, "target");
     }
 }
