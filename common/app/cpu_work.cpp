@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kSeed = "waitbench";
 constexpr std::size_t kDigestBytes = 32;
 constexpr std::uint64_t kProbeIterations = 4096;
-/// Many short tries, and the fastest quarter of them left out: what slows a try down is not the
-/// CPU's.
+/// Many short tries, of which the upper quartile counts: what slows a try down is not the CPU's,
+/// and the very fastest are luck.
 constexpr std::size_t kCalibrationTries = 101;
 constexpr int kTryDivisor = 10;
 
