@@ -15,6 +15,7 @@
 #include "bench/report/results_json.hpp"
 #include "bench/report/summary.hpp"
 #include "bench/sample/machine.hpp"
+#include "bench/statistics/statistics.hpp"
 
 namespace bench {
 namespace {
@@ -80,7 +81,9 @@ class Campaign {
     json run(const Experiment& experiment) {
         report::Measured measured;
         measured.cpus = session_.places.cpus;
+        measured.server_is_alone = session_.places.pinning.server_is_alone();
         runs_.clear();
+        iterations_.clear();
         if (const auto why = prepare(experiment, measured); !why.empty()) {
             progress_.note(experiment.id + ": " + why);
             for (const Row& row : experiment.rows) {
@@ -93,6 +96,9 @@ class Campaign {
             if (interrupted()) {
                 break;
             }
+        }
+        if (!iterations_.empty()) {
+            measured.cpu_iterations = static_cast<std::uint64_t>(statistics::median(iterations_));
         }
         return report::summarize(experiment, runs_, measured);
     }
@@ -108,16 +114,6 @@ class Campaign {
             }
             measured.stub_median_s = *stub.value;
         }
-        const bool is_cpu = std::ranges::any_of(
-            experiment.rows, [](const Row& row) { return row.predict.rule == Rule::cpu; });
-        if (is_cpu && session_.cpu_iterations == 0) {
-            const auto iterations = calibrate_cpu_work(session_);
-            if (!iterations) {
-                return iterations.error;
-            }
-            session_.cpu_iterations = *iterations.value;
-        }
-        measured.cpu_iterations = session_.cpu_iterations;
         measure_peaks(experiment, measured);
         return {};
     }
@@ -144,6 +140,19 @@ class Campaign {
         }
     }
 
+    /// Before every run of GET /cpu, because the speed of a CPU, a virtual one above all, may
+    /// change within minutes, and what is said of the models must not depend on it. Empty when it
+    /// is done.
+    std::string calibrate() {
+        const auto iterations = calibrate_cpu_work(session_);
+        if (!iterations) {
+            return iterations.error;
+        }
+        session_.cpu_iterations = *iterations.value;
+        iterations_.push_back(static_cast<double>(*iterations.value));
+        return {};
+    }
+
     void run_one(const Experiment& experiment, const Row& row, int round,
                  const report::Measured& measured) {
         progress_.show(experiment.id + ", " + row.id + ", round " + std::to_string(round),
@@ -160,6 +169,9 @@ class Campaign {
             actual.load.connections = circumstances.offered.connections;
         }
         why = why.empty() ? obstacle(actual) : why;
+        if (why.empty() && row.predict.rule == Rule::cpu) {
+            why = calibrate();
+        }
         runs_.push_back(why.empty() ? run_row(experiment, actual, circumstances, session_)
                                     : not_run(row, why));
         if (interrupted()) {
@@ -178,6 +190,7 @@ class Campaign {
     report::Progress progress_;
     milliseconds time_left_;
     std::vector<Run> runs_;
+    std::vector<double> iterations_;  ///< Of every calibration of the experiment.
     std::map<std::string, double> p99_s_;
 };
 

@@ -175,7 +175,8 @@ std::unique_ptr<Generator> start_h2load(const Aim& aim, const std::vector<std::s
                                         std::chrono::milliseconds patience, std::string& problem) {
     std::error_code ignored;
     std::filesystem::remove(log, ignored);  // h2load appends
-    auto child = Child::start(aim.places.h2load, arguments, aim.places.raw / aim.file);
+    auto child = Child::start(aim.places.h2load, arguments, aim.places.raw / aim.file,
+                              aim.places.pinning.load);
     if (!child) {
         problem = child.error;
         return nullptr;
@@ -202,7 +203,7 @@ std::unique_ptr<Generator> start_wrk(const Aim& aim, const Load& load,
     ::setenv("WAITBENCH_BODY", aim.request.body.c_str(), 1);
     auto child = Child::start(
         aim.places.wrk, load::wrk_arguments(load, duration, aim.places.wrk_script, url_of(aim)),
-        aim.places.raw / aim.file);
+        aim.places.raw / aim.file, aim.places.pinning.load);
     if (!child) {
         problem = child.error;
         return nullptr;

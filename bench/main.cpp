@@ -24,6 +24,7 @@ using nlohmann::json;
 
 namespace {
 
+constexpr int kUsage = 2;
 constexpr int kInterrupted = 130;
 const std::filesystem::path kBench = WAITBENCH_BENCH_FOLDER;
 
@@ -36,6 +37,7 @@ struct RunOptions {
     int connections = 0, runs = 0;
     std::uint64_t duration_ms = 0;
     std::uint64_t seed = std::random_device{}();
+    std::string pin;
     std::filesystem::path out, resume;
 };
 
@@ -95,14 +97,18 @@ void raise_descriptor_limit() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-target::Places find_places(const std::filesystem::path& folder) {
+target::Places find_places(const std::filesystem::path& folder, const target::Pinning& pinning) {
     target::Places places;
     places.programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     places.wrk = target::find_program("wrk");
     places.wrk_script = kBench / "load/report.lua";
     places.h2load = target::find_program("h2load");
     places.raw = folder / "raw";
+    places.pinning = pinning;
     places.cpus = std::max(1, static_cast<int>(sample::cpu_allowance().usable()));
+    if (!pinning.server.empty()) {
+        places.cpus = std::min(places.cpus, static_cast<int>(pinning.server.size()));
+    }
     return places;
 }
 
@@ -128,9 +134,8 @@ bool keep(const std::filesystem::path& folder, const json& results) {
 /// Prints the tables and writes the report beside results.json.
 bool show(const std::filesystem::path& folder, const json& results, bool is_published_load) {
     std::string tables;
-    const int cpus = results["environment"].value("cpus", 1);
     for (const json& experiment : results["experiments"]) {
-        tables += "\n" + report::table(experiment, cpus, is_published_load);
+        tables += "\n" + report::table(experiment, results["environment"], is_published_load);
     }
     std::printf("%s\n", tables.c_str());
     bool written = report::write_file(folder / "table.txt", tables);
@@ -146,22 +151,28 @@ bool show(const std::filesystem::path& folder, const json& results, bool is_publ
     return written;
 }
 
-/// What a run that goes on must ask again, and the reverse.
+/// What a run that goes on must ask again, and the reverse. The suite's own experiments have no
+/// folder here, because results are read on other machines, too.
 json asked(const RunOptions& options) {
+    const bool own = options.experiments_folder == RunOptions{}.experiments_folder;
     return {{"experiments", options.experiments},
-            {"folder", std::filesystem::absolute(options.experiments_folder).string()},
+            {"folder", own ? "" : std::filesystem::absolute(options.experiments_folder).string()},
             {"all", options.all},
             {"profile", options.profile},
             {"rows", options.overrides.rows},
             {"connections", options.connections},
             {"runs", options.runs},
             {"duration_ms", options.duration_ms},
-            {"seed", options.seed}};
+            {"seed", options.seed},
+            {"pin", options.pin}};
 }
 void take_over(RunOptions& options, const json& results) {
     const json& asked = results.at("asked");
     options.experiments = asked.at("experiments").get<std::vector<std::string>>();
-    options.experiments_folder = asked.at("folder").get<std::string>();
+    const std::string folder = asked.at("folder");
+    if (!folder.empty()) {
+        options.experiments_folder = folder;
+    }
     options.all = asked.at("all");
     options.profile = asked.at("profile");
     options.overrides.rows = asked.at("rows").get<std::vector<std::string>>();
@@ -169,6 +180,7 @@ void take_over(RunOptions& options, const json& results) {
     options.runs = asked.at("runs");
     options.duration_ms = asked.at("duration_ms");
     options.seed = asked.at("seed");
+    options.pin = asked.value("pin", "");  // which results of before do not have
 }
 
 int run(RunOptions& options, const std::vector<std::string>& argv) {
@@ -185,6 +197,14 @@ int run(RunOptions& options, const std::vector<std::string>& argv) {
     options.overrides.runs = options.runs > 0 ? std::optional(options.runs) : std::nullopt;
     if (options.duration_ms > 0) {
         options.overrides.duration = std::chrono::milliseconds(options.duration_ms);
+    }
+    Result<target::Pinning> pinning = target::Pinning{};
+    if (!options.pin.empty()) {
+        pinning = target::parse_pinning(options.pin);
+    }
+    if (!pinning) {
+        spdlog::error("{}", pinning.error);
+        return kUsage;
     }
     std::vector<Experiment> experiments = chosen(options);
     CampaignOptions campaign{.profile = profile_named(options.profile),
@@ -204,7 +224,7 @@ int run(RunOptions& options, const std::vector<std::string>& argv) {
     campaign.folder = results_folder(options);
     raise_descriptor_limit();
     Session session;
-    session.places = find_places(campaign.folder);
+    session.places = find_places(campaign.folder, *pinning);
     if (const auto why = missing(session.places); !why.empty()) {
         spdlog::error("{}", why);
         return 1;
@@ -306,6 +326,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command.add_option("--runs", options.runs, "Of every row that is not cold")
         ->check(CLI::Range(1, 100));
     command.add_option("--seed", options.seed, "Of the order in which rows are run");
+    command.add_option("--pin", options.pin,
+                       "CPUs for each kind of program, such as server=0-3,stub=4,load=5-7");
     auto* out =
         command.add_option("--out", options.out, "Folder for results, not results/<UTC time>");
     command
@@ -341,7 +363,7 @@ int main(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : 2;
+        return app.exit(error) == 0 ? 0 : kUsage;
     }
     try {
         if (run_command->parsed()) {
@@ -360,7 +382,7 @@ int main(int argc, char** argv) {
         return compare_command->parsed() ? compare_folders(first, second) : examine_machine();
     } catch (const ExperimentError& error) {
         spdlog::error("{}", error.what());
-        return 2;
+        return kUsage;
     } catch (const std::exception& error) {
         spdlog::error("{}", error.what());
         return 1;

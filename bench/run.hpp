@@ -33,6 +33,8 @@ struct Run {
     validity::Facts facts;
     std::vector<validity::GateResult> gates;
 
+    std::uint64_t cpu_iterations = 0;  ///< That GET /cpu was started with; 0 for none.
+
     std::optional<double> wall_s;            ///< Of a burst or a single request.
     std::optional<double> first_response_s;  ///< Of a start.
     std::optional<double> offered_rps;       ///< Of an open loop.

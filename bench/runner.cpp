@@ -236,8 +236,7 @@ class RowRun {
 
     bool start() {
         if (!experiment_.stub.empty()) {
-            auto stub =
-                target::start_ours(session_.places, experiment_.stub, {}, run_.files + "-stub");
+            auto stub = target::start_stub(session_.places, experiment_, run_.files + "-stub");
             if (!note(stub.error)) {
                 return false;
             }
@@ -252,6 +251,7 @@ class RowRun {
         std::vector<std::string> flags;
         if (session_.cpu_iterations > 0 && !row_.ceiling) {
             flags = {"--cpu-iterations", std::to_string(session_.cpu_iterations)};
+            run_.cpu_iterations = session_.cpu_iterations;
         }
         auto server = target::start_row(session_.places, row_, stub_ ? stub_->address : Address{},
                                         flags, run_.files + "-server");
@@ -526,7 +526,7 @@ Row raw_row(const Experiment& experiment) {
 }  // namespace
 
 Result<double> measure_stub(const Experiment& experiment, const Session& session) {
-    auto stub = target::start_ours(session.places, experiment.stub, {}, experiment.id + "-stub");
+    auto stub = target::start_stub(session.places, experiment, experiment.id + "-stub");
     if (!stub) {
         return Result<double>::failed(stub.error);
     }
@@ -542,7 +542,8 @@ Result<double> measure_stub(const Experiment& experiment, const Session& session
 }
 
 Result<std::uint64_t> calibrate_cpu_work(const Session& session) {
-    auto server = target::start_ours(session.places, {"server_thread_pool"}, {}, "calibration");
+    auto server = target::start_ours(session.places, {"server_thread_pool"}, {}, "calibration",
+                                     session.places.pinning.server);
     if (!server) {
         return Result<std::uint64_t>::failed(server.error);
     }

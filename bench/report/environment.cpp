@@ -60,6 +60,7 @@ nlohmann::json environment(const target::Places& places) {
     return {
         {"cpu", cpu_model()},
         {"cpus", places.cpus},
+        {"pin", places.pinning.text},
         {"cpus_online", sysconf(_SC_NPROCESSORS_ONLN)},
         {"governor", sample::governor()},
         {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)},

@@ -129,6 +129,9 @@ json to_json(const Run& run) {
     put(result, "bytes", facts.bytes);
     put(result, "wall_s", run.wall_s);
     put(result, "first_response_s", run.first_response_s);
+    if (run.cpu_iterations > 0) {
+        result["cpu_iterations"] = run.cpu_iterations;
+    }
     put(result, "offered_rps", run.offered_rps);
     put(result, "take_off_s", run.take_off_s);
     put(result, "pss_bytes", run.pss_bytes);

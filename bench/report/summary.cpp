@@ -164,7 +164,7 @@ Prediction predict_row(const Row& row, double wait_s, const Measured& measured, 
 
 /// The model's own limit, unless the CPUs, the stub or the load generator were used up before.
 std::string limiter(const Prediction& prediction, const json& row,
-                    const std::vector<const Run*>& runs, int cpus) {
+                    const std::vector<const Run*>& runs, const Measured& measured) {
     if (prediction.limit == "work" || prediction.limit == "starved") {
         return prediction.limit;
     }
@@ -182,11 +182,13 @@ std::string limiter(const Prediction& prediction, const json& row,
     if (!prediction.value || row.contains("wall_s")) {
         return prediction.limit;
     }
-    const double cost_s =
-        (row.value("server_cpu_us_per_request", 0.0) + row.value("stub_cpu_us_per_request", 0.0) +
-         row.value("load_cpu_us_per_request", 0.0)) /
-        1e6;
-    return predict::with_limit(*prediction.value, prediction.limit, cpus, cost_s).limit;
+    double cost_us = row.value("server_cpu_us_per_request", 0.0);
+    if (!measured.server_is_alone) {
+        cost_us +=
+            row.value("stub_cpu_us_per_request", 0.0) + row.value("load_cpu_us_per_request", 0.0);
+    }
+    return predict::with_limit(*prediction.value, prediction.limit, measured.cpus, cost_us / 1e6)
+        .limit;
 }
 
 void put_latencies(json& row, const std::vector<const Run*>& runs) {
@@ -347,7 +349,7 @@ json summarize_row(const Experiment& experiment, const Row& row, const std::vect
         constexpr double kSustained = 0.99;
         result["sustained"] = result["rps"] >= kSustained * result["offered_rps"].get<double>();
     }
-    const std::string limit = limiter(prediction, result, of_row, measured.cpus);
+    const std::string limit = limiter(prediction, result, of_row, measured);
     if (!limit.empty()) {
         result["limited_by"] = limit;
     }

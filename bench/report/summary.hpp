@@ -13,9 +13,10 @@ namespace bench::report {
 
 /// What is known besides the runs themselves.
 struct Measured {
-    double stub_median_s = 0;  ///< 0 without a stub.
-    int cpus = 1;
-    std::uint64_t cpu_iterations = 0;     ///< GET /cpu's in limits::kCpuWorkS; 0: not calibrated.
+    double stub_median_s = 0;             ///< 0 without a stub.
+    int cpus = 1;                         ///< Of the server.
+    bool server_is_alone = false;         ///< On its CPUs, by --pin.
+    std::uint64_t cpu_iterations = 0;     ///< GET /cpu's in limits::kCpuWorkS, the median; 0: none.
     std::map<std::string, double> peaks;  ///< Of an open loop: requests per second by series.
 };
 

@@ -128,7 +128,7 @@ std::string published_line(const json& row, const Figure& figure) {
                  cell(number(row, "os_threads"), 0), cell(number(row, "rss_mb"), 0)});
 }
 
-std::string load_sentence(const json& experiment, int cpus) {
+std::string load_sentence(const json& experiment, const json& environment) {
     const json load = experiment.value("load", json::object());
     const std::string kind = text(load, "kind");
     const double runs = number(load, "runs").value_or(1);
@@ -149,8 +149,11 @@ std::string load_sentence(const json& experiment, int cpus) {
     } else {
         sentence = "Median of " + times;
     }
-    return sentence + " on " + std::to_string(cpus) +
-           " CPUs, shared by server, stub and load generator.";
+    const std::string pin = text(environment, "pin");
+    const double cpus = number(environment, "cpus").value_or(1);
+    return sentence + " on " + with_commas(cpus) + (cpus == 1 ? " CPU" : " CPUs") +
+           (pin.empty() ? ", shared by server, stub and load generator."
+                        : "; programs kept on CPUs " + pin + ".");
 }
 
 std::string ceilings(const json& experiment) {
@@ -288,10 +291,10 @@ std::string with_commas(double value, int decimals) {
     return text;
 }
 
-std::string table(const json& experiment, int cpus, bool is_published_load) {
+std::string table(const json& experiment, const json& environment, bool is_published_load) {
     const Figure figure = figure_of(experiment);
     std::string result = wrap(text(experiment, "title") + ".");
-    std::string load = load_sentence(experiment, cpus);
+    std::string load = load_sentence(experiment, environment);
     if (is_published_load && !text(experiment, "published_machine").empty()) {
         load += " Indented: as published, on " + text(experiment, "published_machine") + ".";
     }

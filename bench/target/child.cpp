@@ -1,5 +1,6 @@
 #include "bench/target/child.hpp"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -26,7 +27,8 @@ namespace process = boost::process::v2;
 using Clock = std::chrono::steady_clock;
 
 /// Runs in the child before the program does. The parent may have died before the first line.
-struct DiesWithParent {
+struct ChildSetup {
+    cpu_set_t cpus;  ///< Made before the fork, after which nothing may be allocated.
     pid_t parent = getpid();
 
     boost::system::error_code on_exec_setup(process::posix::default_launcher&,
@@ -38,12 +40,24 @@ struct DiesWithParent {
         // answer late, and the pool would fall into step with it.
         setsid();
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) {
+        if (getppid() != parent || sched_setaffinity(0, sizeof cpus, &cpus) != 0) {
             _exit(1);
         }
         return {};
     }
 };
+
+cpu_set_t set_of(const Cpus& cpus) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int cpu : cpus) {
+        CPU_SET(cpu, &set);
+    }
+    if (cpus.empty()) {
+        sched_getaffinity(0, sizeof set, &set);
+    }
+    return set;
+}
 
 /// The processes' executor. Nothing runs on it, because the runner only polls.
 boost::asio::io_context& context() {
@@ -85,7 +99,7 @@ Child::~Child() {
 
 Result<Child> Child::start(const std::filesystem::path& program,
                            const std::vector<std::string>& arguments,
-                           const std::filesystem::path& file) {
+                           const std::filesystem::path& file, const Cpus& cpus) {
     if (access(program.c_str(), X_OK) != 0) {
         return Result<Child>::failed(program.filename().string() + " is not there");
     }
@@ -98,7 +112,7 @@ Result<Child> Child::start(const std::filesystem::path& program,
         process::process started(
             context().get_executor(), program, arguments,
             process::process_stdio{nullptr, with_suffix(file, ".out"), with_suffix(file, ".err")},
-            DiesWithParent{});
+            ChildSetup{set_of(cpus)});
         return Child(std::make_unique<State>(State{std::move(started), file}));
     } catch (const boost::system::system_error& error) {
         return Result<Child>::failed("cannot start " + program.string() + ": " + error.what());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/result.hpp"
+#include "bench/target/pinning.hpp"
 
 namespace bench::target {
 
@@ -16,10 +17,10 @@ namespace bench::target {
 /// the runner alone. Standard output and error go to files. Used from the thread that started it.
 class Child {
   public:
-    /// Starts PROGRAM with `arguments`; its output goes to FILE.out and FILE.err.
+    /// Starts PROGRAM with `arguments` on these CPUs; its output goes to FILE.out and FILE.err.
     static Result<Child> start(const std::filesystem::path& program,
                                const std::vector<std::string>& arguments,
-                               const std::filesystem::path& file);
+                               const std::filesystem::path& file, const Cpus& cpus = {});
     Child(Child&&) noexcept;
     Child& operator=(Child&&) noexcept;
     ~Child();

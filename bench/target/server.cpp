@@ -36,7 +36,8 @@ Result<Server> start_foreign(const Places& places, std::vector<std::string> comm
     if (program.empty()) {
         return Result<Server>::failed("there is no program " + command.front());
     }
-    auto child = Child::start(program, {command.begin() + 1, command.end()}, places.raw / file);
+    auto child = Child::start(program, {command.begin() + 1, command.end()}, places.raw / file,
+                              places.pinning.server);
     if (!child) {
         return Result<Server>::failed(child.error);
     }
@@ -51,11 +52,13 @@ bool is_ours(const Places& places, const std::vector<std::string>& command) {
 }
 
 Result<Server> start_ours(const Places& places, const std::vector<std::string>& command,
-                          const std::vector<std::string>& more, const std::string& file) {
+                          const std::vector<std::string>& more, const std::string& file,
+                          const Cpus& cpus) {
     std::vector<std::string> arguments(command.begin() + 1, command.end());
     arguments.insert(arguments.end(), {"--port", "0"});
     arguments.insert(arguments.end(), more.begin(), more.end());
-    auto child = Child::start(places.programs / command.front(), arguments, places.raw / file);
+    auto child =
+        Child::start(places.programs / command.front(), arguments, places.raw / file, cpus);
     if (!child) {
         return Result<Server>::failed(child.error);
     }
@@ -64,6 +67,11 @@ Result<Server> start_ours(const Places& places, const std::vector<std::string>& 
         return Result<Server>::failed(command.front() + ": " + port.error);
     }
     return Server{std::move(*child), {"127.0.0.1", *port.value}, true};
+}
+
+Result<Server> start_stub(const Places& places, const Experiment& experiment,
+                          const std::string& file) {
+    return start_ours(places, experiment.stub, {}, file, places.pinning.stub);
 }
 
 Result<Server> start_row(const Places& places, const Row& row, const Address& downstream,
@@ -83,7 +91,7 @@ Result<Server> start_row(const Places& places, const Row& row, const Address& do
     if (downstream.port > 0) {
         flags.insert(flags.end(), {"--downstream", downstream.text()});
     }
-    return start_ours(places, command, flags, file);
+    return start_ours(places, command, flags, file, places.pinning.server);
 }
 
 Result<Server> start_at_once(const Places& places, const Row& row, const std::string& file) {

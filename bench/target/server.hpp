@@ -9,6 +9,7 @@
 #include "bench/result.hpp"
 #include "bench/target/child.hpp"
 #include "bench/target/client.hpp"
+#include "bench/target/pinning.hpp"
 
 namespace bench::target {
 
@@ -17,7 +18,8 @@ struct Places {
     std::filesystem::path programs;  ///< The servers, beside waitbench.
     std::filesystem::path wrk, wrk_script, h2load;
     std::filesystem::path raw;  ///< Output of every process that runs.
-    int cpus = 1;
+    Pinning pinning{};
+    int cpus = 1;  ///< Of the server.
 };
 
 /// A stub or server that runs: one of ours, any other program, or one that ran before (then it has
@@ -36,7 +38,11 @@ bool is_ours(const Places& places, const std::vector<std::string>& command);
 /// Starts a program of ours, which prints where it listens. `more` are further flags; its output
 /// goes to FILE.out and FILE.err below places.raw.
 Result<Server> start_ours(const Places& places, const std::vector<std::string>& command,
-                          const std::vector<std::string>& more, const std::string& file);
+                          const std::vector<std::string>& more, const std::string& file,
+                          const Cpus& cpus);
+/// The stub of an experiment.
+Result<Server> start_stub(const Places& places, const Experiment& experiment,
+                          const std::string& file);
 
 /// Starts what a row names. `downstream`: where the stub listens, port 0 without one. `more` are
 /// flags for servers of ours. A foreign program need not answer yet.

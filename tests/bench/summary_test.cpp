@@ -55,8 +55,10 @@ Run run(const std::string& row, double rate, int threads) {
     return result;
 }
 
-json summary(const std::vector<Run>& runs) {
-    return summarize(experiment(), runs, {.stub_median_s = 0.020, .cpus = 2, .peaks = {}});
+json summary(const std::vector<Run>& runs, bool server_is_alone = false) {
+    return summarize(
+        experiment(), runs,
+        {.stub_median_s = 0.020, .cpus = 2, .server_is_alone = server_is_alone, .peaks = {}});
 }
 
 const std::vector<Run> kRuns = {run("pool", 9000, 201), run("pool", 9500, 203),
@@ -169,6 +171,15 @@ TEST(Summary, ABurstOfWorkIsPredictedFromTheCalibration) {
     EXPECT_FALSE(unknown["rows"][0].contains("predicted"));
 }
 
+TEST(Summary, AServerWithCpusOfItsOwnIsLimitedByItsOwnWorkOnly) {
+    auto runs = kRuns;
+    for (bench::Run& one : runs) {
+        one.load_cpu_s = one.stub_cpu_s = 8.5;
+    }
+    EXPECT_EQ(row(summary(runs), "pool")["limited_by"], "CPU");
+    EXPECT_EQ(row(summary(runs, true), "pool")["limited_by"], "pool");
+}
+
 TEST(Summary, AFullStubIsTheLimit) {
     auto runs = kRuns;
     runs[0].stub_cpu_s = 9.5;
@@ -176,19 +187,19 @@ TEST(Summary, AFullStubIsTheLimit) {
 }
 
 TEST(Table, ShowsPublishedRowsAndWhyThereIsNoAnswer) {
-    const std::string text = table(summary(kRuns), 2, true);
+    const std::string text = table(summary(kRuns), {{"cpus", 2}}, true);
     EXPECT_NE(text.find("9,400"), std::string::npos) << text;
     EXPECT_NE(text.find("  Java, pool of 200"), std::string::npos) << text;
     EXPECT_NE(text.find("9,850"), std::string::npos) << text;
     EXPECT_NE(text.find("10,000 pool"), std::string::npos) << text;
     EXPECT_NE(text.find("Why sync_over_async (cold start) shows 0"), std::string::npos) << text;
-    EXPECT_EQ(table(summary(kRuns), 2, false).find("9,850"), std::string::npos);
+    EXPECT_EQ(table(summary(kRuns), {{"cpus", 2}}, false).find("9,850"), std::string::npos);
 }
 
 TEST(Table, MarksWhatIsNotToBeBelieved) {
     auto runs = kRuns;
     runs[0].gates = {{"socket_errors", validity::Verdict::invalid, "3 socket errors."}};
-    const std::string text = table(summary(runs), 2, false);
+    const std::string text = table(summary(runs), {{"cpus", 2}}, false);
     EXPECT_NE(text.find("! thread_pool --threads 200"), std::string::npos) << text;
     EXPECT_NE(text.find("3 socket errors."), std::string::npos) << text;
 }

@@ -25,7 +25,10 @@ async function stop(program) {
         program.child.kill('SIGTERM');
         await Promise.race([program.ended, sleep(1000)]);
     }
-    await program.ended;
+    if (running.has(program)) {
+        program.child.kill('SIGKILL');
+        throw new Error(`still there after 10 s of SIGTERM: ${program.output}`);
+    }
 }
 
 export function stopAll() {
