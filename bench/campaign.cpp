@@ -100,10 +100,21 @@ class Campaign {
         if (!iterations_.empty()) {
             measured.cpu_iterations = static_cast<std::uint64_t>(statistics::median(iterations_));
         }
+        judge_by_the_fastest_canary();
         return report::summarize(experiment, runs_, measured);
     }
 
   private:
+    /// Which may have come after the run that it is compared with.
+    void judge_by_the_fastest_canary() {
+        for (Run& run : runs_) {
+            if (run.facts.canary_slowdown) {
+                run.facts.canary_slowdown = run.canary_s / session_.canary_s;
+                run.gates = validity::judge(run.facts);
+            }
+        }
+    }
+
     /// What keeps the experiment from being run; empty when nothing does.
     std::string prepare(const Experiment& experiment, report::Measured& measured) {
         progress_.show(experiment.id + ", preparing", time_left_);
@@ -214,6 +225,28 @@ std::size_t steps_of(const Experiment& experiment) {
     return steps;
 }
 
+/// What was measured before keeps the circumstances under which it was; where those of the rest are
+/// others, it is said.
+void take_over(json& results, const json& before) {
+    for (const char* name : {"cpu", "cpus", "kernel", "compiler_flags", "commit"}) {
+        const json now = results["environment"].value(name, json());
+        const json then = before["environment"].value(name, json());
+        if (now != then) {
+            results["resumed_with"][name] = now;
+        }
+    }
+    for (const char* name : {"argv", "started", "environment", "fit_factors"}) {
+        if (before.contains(name)) {
+            results[name] = before[name];
+        }
+    }
+    for (const json& experiment : before["experiments"]) {
+        if (experiment.value("complete", false)) {
+            results["experiments"].push_back(experiment);
+        }
+    }
+}
+
 }  // namespace
 
 json run_campaign(std::vector<Experiment> experiments, const CampaignOptions& options,
@@ -221,14 +254,19 @@ json run_campaign(std::vector<Experiment> experiments, const CampaignOptions& op
     const auto begin = std::chrono::steady_clock::now();
     session.canary_s = sample::spin_canary_s(limits::kCanaries);
     json results = {
-        {"schema", report::kSchema},  {"complete", false},
-        {"argv", options.argv},       {"asked", options.asked},
-        {"seed", options.seed},       {"profile", name_of(options.profile)},
-        {"started", utc_now()},       {"environment", report::environment(session.places)},
-        {"experiments", options.done}};
+        {"schema", report::kSchema},   {"complete", false},
+        {"argv", options.argv},        {"asked", options.asked},
+        {"seed", options.seed},        {"profile", name_of(options.profile)},
+        {"started", utc_now()},        {"environment", report::environment(session.places)},
+        {"experiments", json::array()}};
+    double before_s = 0;
+    if (!options.resumed.is_null()) {
+        take_over(results, options.resumed);
+        before_s = options.resumed.value("duration_s", 0.0);
+    }
     const std::vector<Experiment> definitions = experiments;
     std::erase_if(experiments, [&](const Experiment& one) {
-        return std::ranges::any_of(options.done,
+        return std::ranges::any_of(results["experiments"],
                                    [&](const json& done) { return done["id"] == one.id; });
     });
     std::size_t steps = 0;
@@ -237,6 +275,10 @@ json run_campaign(std::vector<Experiment> experiments, const CampaignOptions& op
         double factor = 1;
         if (options.profile == Profile::fit) {
             const auto ceiling = measure_ceiling(experiment, session);
+            if (!ceiling && !interrupted()) {
+                throw std::runtime_error(experiment.id + ": profile fit needs the machine's " +
+                                         "ceiling, which was not measured: " + ceiling.error);
+            }
             factor = ceiling ? fit_factor(experiment, *ceiling.value) : 1;
             results["fit_factors"][experiment.id] = factor;
         }
@@ -247,8 +289,8 @@ json run_campaign(std::vector<Experiment> experiments, const CampaignOptions& op
     Campaign campaign(options, session, steps, time);
     const auto finish = [&](bool complete) {
         results["complete"] = complete;
-        results["duration_s"] =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        const auto elapsed = std::chrono::steady_clock::now() - begin;
+        results["duration_s"] = before_s + std::chrono::duration<double>(elapsed).count();
         judge(results, definitions);
         keep(results);
     };

@@ -19,8 +19,8 @@ struct CampaignOptions {
     std::uint64_t seed = 0;
     std::filesystem::path folder;  ///< Of the results; its raw/ exists.
     std::vector<std::string> argv;
-    nlohmann::json asked;                           ///< What --resume needs to ask again.
-    nlohmann::json done = nlohmann::json::array();  ///< Experiments of a run that is resumed.
+    nlohmann::json asked;    ///< What --resume needs to ask again.
+    nlohmann::json resumed;  ///< The results that the run goes on from.
 };
 
 /// Runs the experiments one after the other, each with its rows in shuffled rounds, and gives back

@@ -187,8 +187,8 @@ void note_unequal(const json& first, const json& second, const std::string& name
 std::vector<std::string> remarks_on(const json& first, const json& second) {
     std::vector<std::string> remarks;
     note_unequal(first, second, "profile", "Not", remarks);
-    for (const char* name : {"cpu", "cpus", "kernel", "governor", "compiler", "compiler_flags",
-                             "build_type", "tools", "commit"}) {
+    for (const char* name : {"cpu", "cpus", "pin", "automatic_task_groups", "kernel", "governor",
+                             "compiler", "compiler_flags", "build_type", "tools", "commit"}) {
         note_unequal(first.value("environment", json::object()),
                      second.value("environment", json::object()), name, "Not", remarks);
     }

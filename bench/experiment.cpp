@@ -161,6 +161,9 @@ Request read_request(Members members) {
     }
     request.path = members.text("path");
     request.body = members.text_or("body", "");
+    if ((request.method == "POST") != !request.body.empty()) {  // wrk and h2load tell by the body
+        members.fail("body", "there, and not empty, in a POST and only there");
+    }
     if (!request.path.starts_with('/')) {
         members.fail("path", "a path that begins with /");
     }
@@ -229,6 +232,9 @@ Row read_row(Members members, const Experiment& experiment, const Request& reque
     row.wait_s = members.has("wait_ms") ? members.number("wait_ms", 0, kLongestWaitMs) / 1000
                                         : experiment.wait_s;
     row.load = experiment.load;
+    if (!row.url.empty() && row.load.kind == LoadKind::startup) {
+        members.fail("url", "left out: a server that runs already cannot be started");
+    }
     if (members.has("connections")) {
         row.load.connections = members.whole("connections", 1, limits::kMostConnections);
         row.load.connections_per_cpu.reset();

@@ -215,11 +215,7 @@ int run(RunOptions& options, const std::vector<std::string>& argv) {
                              .asked = {}};
     campaign.asked = asked(options);
     if (!options.resume.empty()) {
-        for (const json& done : read_results(options.resume)["experiments"]) {
-            if (done.value("complete", false)) {
-                campaign.done.push_back(done);
-            }
-        }
+        campaign.resumed = read_results(options.resume);
     }
     campaign.folder = results_folder(options);
     raise_descriptor_limit();

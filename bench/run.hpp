@@ -47,6 +47,7 @@ struct Run {
     std::optional<std::uint64_t> pss_bytes;
     double server_cpu_s = 0, stub_cpu_s = 0, load_cpu_s = 0;
     std::uint64_t context_switches = 0;
+    double canary_s = 0;  ///< The slower of the spin canaries before and after.
     std::vector<Sample> samples;
 
     double rate() const { return facts.duration_s > 0 ? facts.rate() : 0; }

@@ -423,7 +423,9 @@ class RowRun {
         run_.server_cpu_s = pid != 0 ? sample::cpu_s(pid) - server_cpu_s : 0;
         run_.stub_cpu_s = stub_ ? sample::cpu_s(stub_->pid()) - stub_cpu_s : 0;
         if (pid != 0) {
-            run_.context_switches = sample::context_switches(pid) - switches;
+            // Threads that have ended took theirs with them.
+            const std::uint64_t now = sample::context_switches(pid);
+            run_.context_switches = now - std::min(now, switches);
         }
         sampler.finish();
         generator->report(run_);
@@ -433,7 +435,8 @@ class RowRun {
                      run_.facts);
         const double canary_after_s = sample::spin_canary_s(limits::kCanaries);
         session_.canary_s = std::min({session_.canary_s, canary_before_s, canary_after_s});
-        run_.facts.canary_slowdown = std::max(canary_before_s, canary_after_s) / session_.canary_s;
+        run_.canary_s = std::max(canary_before_s, canary_after_s);
+        run_.facts.canary_slowdown = run_.canary_s / session_.canary_s;
     }
 
     void verify_again() {

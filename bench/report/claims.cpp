@@ -138,33 +138,48 @@ MaybeValue member_of(const json& experiment, const json& row, const std::string&
                  : MaybeValue::failed(id + " has no " + member);
 }
 
+/// A row that a reference names ("wait/stackful.rps"), and where it stands.
+struct Named {
+    const json* experiment;
+    const json* row = nullptr;
+    std::string member = {}, problem = {};  ///< Why there is no row.
+};
+
 /// A row id may have points in it ("stackful@0.1"), a member has none.
-MaybeValue value_of(const json& reference, const json& experiment, const json& all_experiments) {
-    if (reference.is_number()) {
-        return ClaimValue{reference.get<double>()};
-    }
-    std::string row_id = reference.get<std::string>();
-    if (row_id == "arithmetic_ceiling_rps") {
-        const auto value = number(experiment, row_id.c_str());
-        return value ? MaybeValue({*value}) : MaybeValue::failed("there is no arithmetic ceiling");
-    }
+Named find_row(std::string row_id, const json& experiment, const json& all_experiments) {
+    Named named{&experiment};
     const std::size_t point = std::min(row_id.rfind('.'), row_id.size());
-    const std::string member = row_id.substr(std::min(point + 1, row_id.size()));
+    named.member = row_id.substr(std::min(point + 1, row_id.size()));
     row_id.resize(point);
-    const json* of = &experiment;
     const char* rows = "rows";
     if (const std::size_t slash = row_id.find('/'); slash != std::string::npos) {
         const std::string where = row_id.substr(0, slash);
         row_id.erase(0, slash + 1);
         if (where == kPublished) {
             rows = "published_rows";
-        } else if (of = entry_of(all_experiments, where); of == nullptr) {
-            return MaybeValue::failed("the experiment " + where + " was not run with this one");
+        } else if (named.experiment = entry_of(all_experiments, where);
+                   named.experiment == nullptr) {
+            named.problem = "the experiment " + where + " was not run with this one";
+            return named;
         }
     }
-    const json* row = entry_of(list(*of, rows), row_id);
-    return row != nullptr ? member_of(*of, *row, member)
-                          : MaybeValue::failed(row_id + " was not run");
+    named.row = entry_of(list(*named.experiment, rows), row_id);
+    named.problem = named.row == nullptr ? row_id + " was not run" : "";
+    return named;
+}
+
+MaybeValue value_of(const json& reference, const json& experiment, const json& all_experiments) {
+    if (reference.is_number()) {
+        return ClaimValue{reference.get<double>()};
+    }
+    const std::string name = reference.get<std::string>();
+    if (name == "arithmetic_ceiling_rps") {
+        const auto value = number(experiment, name.c_str());
+        return value ? MaybeValue({*value}) : MaybeValue::failed("there is no arithmetic ceiling");
+    }
+    const Named named = find_row(name, experiment, all_experiments);
+    return named.row != nullptr ? member_of(*named.experiment, *named.row, named.member)
+                                : MaybeValue::failed(named.problem);
 }
 
 std::string reference_text(const json& reference) {
@@ -229,10 +244,12 @@ Decision decide(const json& condition, const json& experiment, const json& all_e
 }
 
 /// Says what limits a row that is to show its model's limit; empty when nothing else does.
-std::string limited_otherwise(const json& claim, const json& experiment) {
+std::string limited_otherwise(const json& claim, const json& experiment,
+                              const json& all_experiments) {
     std::string result;
     for (const json& id : list(claim, "cpu_must_not_limit")) {
-        const json* row = entry_of(list(experiment, "rows"), id.get<std::string>());
+        const json* row =
+            find_row(id.get<std::string>() + ".limited_by", experiment, all_experiments).row;
         const std::string by = row == nullptr ? "" : text(*row, "limited_by");
         const std::string who = by == "CPU"    ? "the CPUs limit "
                                 : by == "stub" ? "the stub limits "
@@ -245,32 +262,52 @@ std::string limited_otherwise(const json& claim, const json& experiment) {
     return result;
 }
 
-/// The row of this experiment that a reference names; null for every other reference.
-const json* suspect_row(const json& reference, const json& experiment) {
-    if (!reference.is_string()) {
-        return nullptr;
-    }
-    const std::string name = reference.get<std::string>();
-    const json* row = entry_of(list(experiment, "rows"), name.substr(0, name.rfind('.')));
-    return row != nullptr && text(*row, "verdict") == "suspect" ? row : nullptr;
-}
-
-/// A verdict that rests on a suspect row says so.
-std::string suspects(const json& claim, const json& experiment) {
+/// The rows that the conditions of a claim name, each once, for which `is_so` holds.
+template <class IsSo>
+std::vector<std::string> rows_of_claim(const json& claim, const json& experiment,
+                                       const json& all_experiments, IsSo is_so) {
     std::vector<std::string> names;
     for (const json& condition : list(claim, "when")) {
         for (const char* side : {"value", "over"}) {
-            const json* row =
-                condition.contains(side) ? suspect_row(condition[side], experiment) : nullptr;
-            const std::string name = row == nullptr ? "" : text(*row, "id");
-            if (row != nullptr && std::ranges::find(names, name) == names.end()) {
+            if (!condition.contains(side) || !condition[side].is_string()) {
+                continue;
+            }
+            const Named named =
+                find_row(condition[side].get<std::string>(), experiment, all_experiments);
+            if (named.row == nullptr || !is_so(*named.row)) {
+                continue;
+            }
+            const std::string where =
+                named.experiment == &experiment ? "" : text(*named.experiment, "id") + "/";
+            const std::string name = where + text(*named.row, "id");
+            if (std::ranges::find(names, name) == names.end()) {
                 names.push_back(name);
             }
         }
     }
+    return names;
+}
+
+/// A verdict that rests on a suspect row says so.
+std::string suspects(const json& claim, const json& experiment, const json& all_experiments) {
     std::string result;
-    for (const std::string& name : names) {
+    for (const std::string& name :
+         rows_of_claim(claim, experiment, all_experiments,
+                       [](const json& row) { return text(row, "verdict") == "suspect"; })) {
         result += (result.empty() ? "" : ", ") + name + " is suspect";
+    }
+    return result;
+}
+
+/// Where the load generator is the limit a server's own rate is not known, and two such servers
+/// would look alike.
+std::string limited_by_load(const json& claim, const json& experiment,
+                            const json& all_experiments) {
+    std::string result;
+    for (const std::string& name :
+         rows_of_claim(claim, experiment, all_experiments,
+                       [](const json& row) { return text(row, "limited_by") == "load"; })) {
+        result += (result.empty() ? "on this machine the load generator limits " : ", ") + name;
     }
     return result;
 }
@@ -297,13 +334,16 @@ json judge(const json& claim, const json& experiment, const json& all_experiment
         }
     }
     if (missing.empty()) {
-        missing = limited_otherwise(claim, experiment);
+        missing = limited_otherwise(claim, experiment, all_experiments);
+    }
+    if (missing.empty()) {
+        missing = limited_by_load(claim, experiment, all_experiments);
     }
     if (missing.empty() && check.empty()) {
         missing = "the experiment's file has no condition for it";
     }
     std::string reason = missing.empty() ? violated : missing;
-    append(reason, suspects(claim, experiment), "; ");
+    append(reason, suspects(claim, experiment, all_experiments), "; ");
     return {{"id", id},
             {"says", text(source, "says")},
             {"published", text(source, "published")},

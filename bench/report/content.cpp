@@ -459,6 +459,15 @@ std::vector<std::string> verdicts(const json& results) {
     if (!results.value("complete", true)) {
         sentences.push_back("The run was interrupted: this is what was measured until then.");
     }
+    std::string changed;
+    for (const auto& [name, value] : results.value("resumed_with", json::object()).items()) {
+        changed += (changed.empty() ? "" : ", ") + name;
+    }
+    if (!changed.empty()) {
+        sentences.push_back(
+            "The run was interrupted; what came afterwards was measured with another: " + changed +
+            ".");
+    }
     for (const std::string& sentence :
          {count_verdicts(claims,
                          {{"holds", "holds", "hold"},
@@ -497,6 +506,10 @@ std::vector<std::string> method(const json& experiment) {
     }
     if (!ceilings.empty()) {
         sentences.push_back("Ceilings: " + joined(ceilings, "; ") + ".");
+    }
+    const json gate = experiment.value("machine_ceiling_gate", json::object());
+    if (text(gate, "verdict") == "suspect") {
+        sentences.push_back("The raw epoll program is no ceiling here: " + text(gate, "reason"));
     }
     const std::string published = text(experiment, "published_machine");
     if (!published.empty()) {

@@ -168,15 +168,16 @@ std::string limiter(const Prediction& prediction, const json& row,
     if (prediction.limit == "work" || prediction.limit == "starved") {
         return prediction.limit;
     }
-    const bool generator_is_full = std::ranges::any_of(runs, [](const Run* run) {
-        return run->load_cpu_s > kIsFull * run->facts.duration_s * run->facts.generator_threads;
-    });
-    if (generator_is_full) {
+    // In most runs: a single one was disturbed.
+    const auto mostly = [&](auto is_so) {
+        return static_cast<std::size_t>(std::ranges::count_if(runs, is_so)) * 2 > runs.size();
+    };
+    if (mostly([](const Run* run) {
+            return run->load_cpu_s > kIsFull * run->facts.duration_s * run->facts.generator_threads;
+        })) {
         return "load";
     }
-    if (std::ranges::any_of(runs, [](const Run* run) {
-            return run->stub_cpu_s > kIsFull * run->facts.duration_s;
-        })) {
+    if (mostly([](const Run* run) { return run->stub_cpu_s > kIsFull * run->facts.duration_s; })) {
         return "stub";
     }
     if (!prediction.value || row.contains("wall_s")) {
@@ -205,19 +206,24 @@ void put_costs(json& row, const std::vector<const Run*>& runs) {
     const auto per_request = [](const Run& run, double value) -> std::optional<double> {
         return run.facts.requests == 0 ? std::nullopt : std::optional(run.per_request(value));
     };
-    put_median(row, "server_cpu_us_per_request", runs,
-               [&](const Run& run) { return per_request(run, run.server_cpu_s * 1e6); });
+    // Of a server that ran before and is only asked, nothing but its answers is known.
+    const auto of_server = [](const Run& run, std::optional<double> value) {
+        return run.threads > 0 ? value : std::nullopt;
+    };
+    put_median(row, "server_cpu_us_per_request", runs, [&](const Run& run) {
+        return of_server(run, per_request(run, run.server_cpu_s * 1e6));
+    });
     put_median(row, "stub_cpu_us_per_request", runs,
                [&](const Run& run) { return per_request(run, run.stub_cpu_s * 1e6); });
     put_median(row, "load_cpu_us_per_request", runs,
                [&](const Run& run) { return per_request(run, run.load_cpu_s * 1e6); });
     put_median(row, "context_switches_per_request", runs, [&](const Run& run) {
-        return per_request(run, static_cast<double>(run.context_switches));
+        return of_server(run, per_request(run, static_cast<double>(run.context_switches)));
     });
     put_median(row, "os_threads_peak", runs,
-               [](const Run& run) { return std::optional<double>(run.threads); });
+               [&](const Run& run) { return of_server(run, run.threads); });
     put_median(row, "rss_bytes_peak", runs,
-               [](const Run& run) { return std::optional(run.peak_rss_bytes); });
+               [&](const Run& run) { return of_server(run, run.peak_rss_bytes); });
     put_median(row, "pss_bytes", runs, [](const Run& run) -> std::optional<double> {
         return run.pss_bytes ? std::optional(static_cast<double>(*run.pss_bytes)) : std::nullopt;
     });
@@ -286,14 +292,24 @@ json row_head(const Row& row, int cpus) {
     return head;
 }
 
-void put_gates(json& row, const std::vector<const Run*>& runs) {
-    std::vector<std::vector<validity::GateResult>> all;
+/// What was not measured cannot be judged, and makes the rest doubtful.
+validity::GateResult measured_gate(std::size_t measured, std::size_t all,
+                                   const std::string& problem) {
+    return {"measured", measured == all ? validity::Verdict::holds : validity::Verdict::suspect,
+            std::to_string(measured) + " of " + std::to_string(all) +
+                (all == 1 ? " run was measured" : " runs were measured") +
+                (problem.empty() ? "." : "; of another: " + problem)};
+}
+
+void put_gates(json& row, const std::vector<const Run*>& runs,
+               const validity::GateResult& measured) {
+    std::vector<std::vector<validity::GateResult>> all = {{measured}};
     for (const Run* run : runs) {
         all.push_back(run->gates);
     }
     const auto gates = validity::worst_of_runs(all);
     row["verdict"] = runs.empty() ? "not run" : validity::row_verdict(validity::worst(gates));
-    row["gates"] = to_json(gates);
+    row["gates"] = runs.empty() ? json::array() : to_json(gates);
 }
 
 /// A row that waits for the stub waits as long as the stub was measured to take.
@@ -305,8 +321,10 @@ json summarize_row(const Experiment& experiment, const Row& row, const std::vect
                    const Measured& measured) {
     json result = row_head(row, measured.cpus);
     std::vector<const Run*> of_row;
+    std::size_t all = 0;
     for (const Run& run : runs) {
         if (run.row == row.id) {
+            ++all;
             if (run.measured) {
                 of_row.push_back(&run);
             }
@@ -315,10 +333,13 @@ json summarize_row(const Experiment& experiment, const Row& row, const std::vect
             }
         }
     }
+    const json& problems = list(result, "problems");
     result["runs"] = of_row.size();
     result["answered"] = std::ranges::any_of(
         of_row, [](const Run* run) { return run->facts.requests > run->facts.status_errors; });
-    put_gates(result, of_row);
+    put_gates(result, of_row,
+              measured_gate(of_row.size(), all,
+                            problems.empty() ? "" : problems.front().get<std::string>()));
     const double wait_s = wait_of(experiment, row, measured.stub_median_s);
     put_costs(result, of_row);
     const Prediction prediction =

@@ -137,7 +137,8 @@ std::string load_sentence(const json& experiment, const json& environment) {
     if (kind == "closed") {
         sentence = with_commas(number(load, "connections").value_or(0)) +
                    " connections, wrk with " + with_commas(number(load, "threads").value_or(1)) +
-                   " thread; median of " + times + " of " +
+                   (number(load, "threads").value_or(1) == 1 ? " thread" : " threads") +
+                   "; median of " + times + " of " +
                    with_commas(number(load, "duration_s").value_or(0)) + " s";
     } else if (kind == "open") {
         sentence = "h2load at a fixed rate, latency from the intended start; median of " + times +
@@ -167,7 +168,12 @@ std::string ceilings(const json& experiment) {
                     text(experiment, "machine_ceiling_row") + ", " + with_commas(*machine) +
                     " req/s";
     }
-    return sentence.empty() ? "" : wrap(sentence + ".");
+    const json gate = experiment.value("machine_ceiling_gate", json::object());
+    return sentence.empty() ? ""
+                            : wrap(sentence + "." +
+                                   (text(gate, "verdict") == "suspect"
+                                        ? " It is no ceiling here: " + text(gate, "reason")
+                                        : ""));
 }
 
 /// The stub must be far from the bottleneck: compared where the server costs least.
@@ -262,8 +268,10 @@ std::string validity(const json& experiment) {
 std::string claims(const json& experiment) {
     std::string sentences;
     for (const json& claim : list(experiment, "claims")) {
+        const std::string ours = text(claim, "ours"), reason = text(claim, "reason");
         sentences += wrap("Claim \"" + text(claim, "says") + "\": " + text(claim, "verdict") +
-                          ". " + text(claim, "ours"));
+                          (ours.empty() ? "" : ". Here " + ours) +
+                          (reason.empty() ? "." : ": " + reason + "."));
     }
     return sentences;
 }

@@ -40,8 +40,10 @@ json experiment() {
 }
 
 json other() {
-    return json::parse(R"({"id": "echo", "rows": [{"id": "pool", "rps": 19000,
-                           "verdict": "valid"}]})");
+    return json::parse(R"({"id": "echo", "rows": [
+        {"id": "pool", "rps": 19000, "verdict": "valid"},
+        {"id": "busy", "rps": 9000, "verdict": "suspect"},
+        {"id": "full", "rps": 9000, "verdict": "valid", "limited_by": "load"}]})");
 }
 
 const json kPublishedClaims =
@@ -171,6 +173,20 @@ TEST(Claims, WhatTheMachineLimitsCannotBeTested) {
     EXPECT_EQ(judged["verdict"], "does not hold");
     EXPECT_EQ(judged["reason"],
               "fibers.rps / arithmetic_ceiling_rps is 0.6, not at least 0.94; fibers is suspect");
+}
+
+TEST(Claims, SuspectRowsOfOtherExperimentsAreNamed) {
+    const json claim =
+        judge_condition(R"({"value": "pool.rps", "over": "echo/busy.rps", "at_least": 1})");
+    EXPECT_EQ(claim["verdict"], "holds");
+    EXPECT_EQ(claim["reason"], "echo/busy is suspect");
+}
+
+TEST(Claims, WhatTheLoadGeneratorLimitsCannotBeTested) {
+    const json claim =
+        judge_condition(R"({"value": "pool.rps", "over": "echo/full.rps", "at_least": 1})");
+    EXPECT_EQ(claim["verdict"], "cannot be tested");
+    EXPECT_EQ(claim["reason"], "on this machine the load generator limits echo/full");
 }
 
 TEST(Claims, OneThatNothingHereCanTestShowsItsFiguresAllTheSame) {

@@ -101,6 +101,10 @@ TEST(ExperimentFile, ABadValueIsNamedWithWhatIsAllowed) {
                          {"rows[0].command", "list of texts"}));
     EXPECT_TRUE(mentions(complaint([](json& file) { file["request"]["path"] = "wait"; }),
                          {"request.path", "begins with /"}));
+    EXPECT_TRUE(mentions(complaint([](json& file) { file["request"]["method"] = "POST"; }),
+                         {"request.body", "in a POST"}));
+    EXPECT_TRUE(mentions(complaint([](json& file) { file["request"]["body"] = "{}"; }),
+                         {"request.body", "in a POST"}));
     EXPECT_TRUE(mentions(complaint([](json& file) { file.erase("title"); }), {"\"title\""}));
     EXPECT_TRUE(mentions(complaint([](json& file) { file["rows"][0]["url"] = "http://a:1"; }),
                          {"either", "command", "url"}));

@@ -118,6 +118,41 @@ TEST(Summary, WhatWasNotMeasuredIsNotRun) {
     EXPECT_EQ(row(result, "pool")["problems"][0], failed.problems[0]);
 }
 
+TEST(Summary, ARowOfWhichARunFailedIsSuspect) {
+    auto runs = kRuns;
+    bench::Run failed;
+    failed.row = "pool";
+    failed.problems = {"it printed no listening line"};
+    runs.push_back(failed);
+    const json result = summary(runs);
+    const json& pool = row(result, "pool");
+    EXPECT_EQ(pool["verdict"], "suspect");
+    EXPECT_EQ(pool["gates"][0]["reason"],
+              "3 of 4 runs were measured; of another: it printed no listening line");
+    EXPECT_DOUBLE_EQ(pool["rps"], 9400);
+}
+
+TEST(Summary, OfAServerThatOnlyAnswersNothingElseIsKnown) {
+    auto runs = kRuns;
+    for (bench::Run& one : runs) {
+        one.threads = 0;
+    }
+    const json result = summary(runs);
+    for (const char* member : {"os_threads_peak", "rss_bytes_peak", "server_cpu_us_per_request",
+                               "context_switches_per_request"}) {
+        EXPECT_FALSE(row(result, "pool").contains(member)) << member;
+    }
+    EXPECT_TRUE(row(result, "pool").contains("load_cpu_us_per_request"));
+}
+
+TEST(Summary, OneDisturbedRunDoesNotMakeTheLoadTheLimit) {
+    auto runs = kRuns;
+    runs[0].load_cpu_s = 9.9;
+    EXPECT_EQ(row(summary(runs), "pool")["limited_by"], "pool");
+    runs[1].load_cpu_s = 9.9;
+    EXPECT_EQ(row(summary(runs), "pool")["limited_by"], "load");
+}
+
 TEST(Summary, TheWorstGateOfAllRunsIsTheRows) {
     auto runs = kRuns;
     runs[1].gates = {{"socket_errors", validity::Verdict::invalid, "3 socket errors."}};
@@ -182,7 +217,7 @@ TEST(Summary, AServerWithCpusOfItsOwnIsLimitedByItsOwnWorkOnly) {
 
 TEST(Summary, AFullStubIsTheLimit) {
     auto runs = kRuns;
-    runs[0].stub_cpu_s = 9.5;
+    runs[0].stub_cpu_s = runs[1].stub_cpu_s = 9.5;
     EXPECT_EQ(row(summary(runs), "pool")["limited_by"], "stub");
 }
 
