@@ -333,7 +333,7 @@ json summarize_row(const Experiment& experiment, const Row& row, const std::vect
             }
         }
     }
-    const json& problems = list(result, "problems");
+    const json problems = result.value("problems", json::array());
     result["runs"] = of_row.size();
     result["answered"] = std::ranges::any_of(
         of_row, [](const Run* run) { return run->facts.requests > run->facts.status_errors; });
