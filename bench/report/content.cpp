@@ -460,7 +460,8 @@ std::vector<std::string> verdicts(const json& results) {
         sentences.push_back("The run was interrupted: this is what was measured until then.");
     }
     std::string changed;
-    for (const auto& [name, value] : results.value("resumed_with", json::object()).items()) {
+    const json other = results.value("resumed_with", json::object());
+    for (const auto& [name, value] : other.items()) {
         changed += (changed.empty() ? "" : ", ") + name;
     }
     if (!changed.empty()) {
