@@ -228,6 +228,9 @@ std::size_t steps_of(const Experiment& experiment) {
 /// What was measured before keeps the circumstances under which it was; where those of the rest are
 /// others, it is said.
 void take_over(json& results, const json& before) {
+    if (before.contains("resumed_with")) {  // by an earlier --resume
+        results["resumed_with"] = before["resumed_with"];
+    }
     for (const char* name : {"cpu", "cpus", "kernel", "compiler_flags", "commit"}) {
         const json now = results["environment"].value(name, json());
         const json then = before["environment"].value(name, json());

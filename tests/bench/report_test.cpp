@@ -196,6 +196,14 @@ TEST(ReportVerdicts, AnInterruptedRunSaysSo) {
               "The run was interrupted: this is what was measured until then.");
 }
 
+TEST(ReportVerdicts, OneThatWentOnWithSomethingElseSaysWithWhat) {
+    json results = small_results();
+    results["resumed_with"] = {{"commit", "b"}, {"kernel", "c"}};
+    EXPECT_EQ(verdicts(results).front(),
+              "The run was interrupted; what came afterwards was measured with another: commit, "
+              "kernel.");
+}
+
 TEST(ReportHtml, HostileTextStaysText) {
     const std::string hostile = "<script>alert('1')</script><!--\"{{data}}";
     json results = small_results();

@@ -231,6 +231,22 @@ TEST(Table, ShowsPublishedRowsAndWhyThereIsNoAnswer) {
     EXPECT_EQ(table(summary(kRuns), {{"cpus", 2}}, false).find("9,850"), std::string::npos);
 }
 
+TEST(Table, SaysWhenTheCeilingIsNone) {
+    EXPECT_EQ(table(summary(kRuns), {{"cpus", 2}}, true).find("It is no ceiling"),
+              std::string::npos);
+    auto runs = kRuns;
+    runs.back().facts.requests = 50'000;
+    const std::string text = table(summary(runs), {{"cpus", 2}}, true);
+    EXPECT_NE(text.find("It is no ceiling here: The fastest row reached 9400"), std::string::npos)
+        << text;
+}
+
+TEST(Table, SaysOnWhichCpusTheProgramsWereKept) {
+    const std::string text =
+        table(summary(kRuns), {{"cpus", 1}, {"pin", "server=0,stub=1"}}, true);
+    EXPECT_NE(text.find("1 CPU; programs kept on CPUs server=0,stub=1"), std::string::npos) << text;
+}
+
 TEST(Table, MarksWhatIsNotToBeBelieved) {
     auto runs = kRuns;
     runs[0].gates = {{"socket_errors", validity::Verdict::invalid, "3 socket errors."}};
